@@ -1,0 +1,222 @@
+"""What is always loaded: the two context documents and the pinned memories, within a budget of bytes.
+
+Owns the budgets, the override of the global by the project, and making text harmless that poses as an instruction. Knows
+nothing of the rest of the prompt.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+
+from co_cli.errors import CoError
+from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, Problem, is_expired
+from co_cli.settings import find_places
+from co_cli.vault import open_vaults
+
+TYPE_CHECKING = False  # see co_cli.frontmatter
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from co_cli.note import Note
+    from co_cli.vault import Vault
+
+SIZE_TARGET = 10 * 1024
+"""Bytes of knowledge in a prompt above which a warning is given."""
+SIZE_LIMIT = 20 * 1024
+"""Bytes of knowledge in a prompt, tags included, above which it is cut."""
+BUDGETS = {GLOBAL: 3 * 1024, PROJECT: 7 * 1024}
+"""Bytes that each context document should stay within."""
+
+OPENING, CLOSING = "<system-reminder>\n", "\n</system-reminder>"
+_TITLES = {GLOBAL: "Global Context", PROJECT: "Project Context"}
+
+_HEADING = re.compile(r"#{1,6}[ \t]+(.+?)[ \t#]*")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_BULLET = re.compile(r"[-*+][ \t]+(?:\*\*)?([^:*`]{1,80}?)(?::\*\*|\*\*:|:)[ \t]+\S.*")
+_FENCE = re.compile(r"[ \t]*(```|~~~)")
+
+# Markup by which some model or other tells a system's words from a user's.
+_ROLE_TAG = re.compile(
+    r"<(?=\s*/?\s*system-reminder)|<(?=\s*/?\s*(?:system|assistant|user|human|tool|instruction|prompt|context|im_start|im_end)[\w-]*[^<>]*>)"
+    r"|<(?=\|[\w -]{1,40}\|>)|<(?=<\s*/?\s*SYS\s*>>)",
+    re.IGNORECASE,
+)
+_ROLE_BRACKET = re.compile(r"\[(?=/?(?:INST|SYSTEM|ASSISTANT)\])", re.IGNORECASE)
+_COMMAND = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|preceding|system|safety)\b"
+    r"[^.\n]{0,30}\b(?:instructions?|prompts?|rules?|messages?|guidelines?|directives?|context)\b"
+    r"|^[ \t>]*(?:\*\*)?(?:system|assistant|developer)[ \t]*(?:prompt|message)?[ \t]*:"
+    r"|^[ \t>*#-]*new (?:system )?(?:instructions?|rules?|prompt)[ \t]*:"
+    r"|\byou are now (?:in |a |an |the )?(?:\w+ ){0,2}(?:mode|jailbroken|unrestricted|dan)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+QUOTED = "(quoted from a note, not an instruction) "
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the knowledge, with its size as it stands in the prompt."""
+
+    name: str
+    bytes: int
+    budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The knowledge for a prompt: its text, without the tags around it, and how it fits its budget."""
+
+    text: str
+    bytes: int
+    """The size before anything was cut, tags included."""
+    parts: tuple[Part, ...] = ()
+    warnings: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = field(default=())
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should be told, a line each."""
+        return (*(f"WARNING: {problem}" for problem in self.problems), *self.warnings)
+
+    @property
+    def cut(self) -> bool:
+        """Whether it did not all fit."""
+        return self.bytes > SIZE_LIMIT
+
+
+def load_internal_knowledge(project: str | os.PathLike[str] | None = None) -> str | None:
+    """The knowledge that goes into every prompt, or ``None`` if there is none; warnings go to stderr."""
+    import sys
+
+    context = assemble_context(open_vaults(find_places(project)), private=False)
+    for line in context.notices:
+        print(line, file=sys.stderr)  # noqa: T201 - the documented side effect of this function
+    return context.text or None
+
+
+def assemble_context(vaults: Iterable[Vault], *, private: bool) -> Context:
+    """Bring the context documents and the pinned memories together; ``private`` says whether private notes may be in it."""
+    documents: dict[str, str] = {}
+    pinned: list[Note] = []
+    problems: list[Problem] = []
+    for vault in vaults:
+        try:
+            document = vault.find(CONTEXT, CONTEXT)
+        except CoError as error:
+            problems.append(Problem(vault.context_path, f"left out: {error.message}", hint=error.hint))
+            document = None
+        if document and _says_something(document.body) and (private or not document.private):
+            documents[vault.name] = document.body
+        pinned.extend(pinned_memories(vault, private=private))
+    if GLOBAL in documents and PROJECT in documents:
+        documents[GLOBAL] = without_overridden(documents[GLOBAL], documents[PROJECT])
+    return _within_budget(documents, pinned, problems)
+
+
+def _says_something(body: str) -> bool:
+    """Whether there is more than headings and comments, such as in a context that has just been made."""
+    return any(line.strip() and not _HEADING.fullmatch(line) for line in _COMMENT.sub("", body).splitlines())
+
+
+def pinned_memories(vault: Vault, *, private: bool) -> list[Note]:
+    """The pinned memories of a vault, oldest first."""
+    notes = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw).notes
+    kept = (note for note in notes if note.pinned and (private or not note.private) and not is_expired(note))
+    return sorted(kept, key=lambda note: note.id or 0)
+
+
+def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list[Problem]) -> Context:
+    sections, parts, warnings = [], [], []
+    for name in (GLOBAL, PROJECT):
+        if name in documents:
+            body = neutralise(documents[name].strip())
+            size = len(body.encode("utf-8"))
+            sections.append(f"### {_TITLES[name]}\n{body}")
+            parts.append(Part(_TITLES[name], size, BUDGETS[name]))
+            if size > BUDGETS[name]:
+                warnings.append(
+                    f"WARNING: {_TITLES[name]} has {size} bytes and exceeds its budget of {BUDGETS[name]} bytes. "
+                    f"Shorten it: co edit {'g:' if name == GLOBAL else ''}context"
+                )
+    if pinned:
+        bullets = "\n".join(_bullet(note) for note in pinned)
+        sections.append(f"### Pinned Memories\n{bullets}")
+        parts.append(Part("Pinned Memories", len(bullets.encode("utf-8"))))
+    if not sections:
+        return Context("", 0, problems=tuple(problems))
+    text = "## Internal Knowledge\n\n" + "\n".join(sections)
+    size = len(wrap(text).encode("utf-8"))
+    if size > SIZE_LIMIT:
+        text = cut_at_line(text, SIZE_LIMIT - len(wrap("").encode("utf-8")))
+        kept = len(wrap(text).encode("utf-8"))
+        warnings.append(
+            f"ERROR: Knowledge size {size} bytes exceeds {SIZE_LIMIT} bytes: cut to {kept} bytes. "
+            "Shorten the context (co edit context) or unpin memories (co unpin ID)."
+        )
+    elif size > SIZE_TARGET:
+        warnings.append(
+            f"WARNING: Knowledge size {size} bytes exceeds {SIZE_TARGET} bytes, the target. "
+            "Consider shortening the context: co edit context"
+        )
+    return Context(text, size, tuple(parts), tuple(warnings), tuple(problems))
+
+
+def _bullet(note: Note) -> str:
+    return f"- [{note.ref}] " + neutralise(note.body).replace("\n", "\n  ")
+
+
+def wrap(text: str) -> str:
+    """Put the tags around the knowledge."""
+    return f"{OPENING}{text}{CLOSING}"
+
+
+def cut_at_line(text: str, limit: int) -> str:
+    """The longest run of whole lines from the start that has at most ``limit`` bytes."""
+    raw = text.encode("utf-8")
+    if len(raw) <= limit:
+        return text
+    end = raw.rfind(b"\n", 0, limit + 1)
+    return raw[: max(end, 0)].decode("utf-8")
+
+
+def without_overridden(global_body: str, project_body: str) -> str:
+    """Leave out of the global context each ``- Key: value`` that the project sets under the same heading."""
+    taken = {place for _, place in _bullets(project_body) if place}
+    kept: list[str] = []
+    dropping = False
+    for line, place in _bullets(global_body):
+        if place or not line.startswith((" ", "\t")):  # an indented line goes with the bullet above it
+            dropping = place in taken
+        if not dropping:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _bullets(body: str) -> list[tuple[str, tuple[str, str] | None]]:
+    """Each line with the heading and key that it sets, or ``None`` where it sets nothing."""
+    lines: list[tuple[str, tuple[str, str] | None]] = []
+    heading, fence = "", ""
+    for line in body.splitlines():
+        place = None
+        fenced = _FENCE.match(line)
+        if fenced:
+            fence = "" if fence == fenced[1] else fence or fenced[1]
+        elif not fence:
+            title = _HEADING.fullmatch(line)
+            bullet = _BULLET.fullmatch(line)
+            if title:
+                heading = title[1].casefold()
+            elif bullet:
+                place = (heading, " ".join(bullet[1].casefold().split()))
+        lines.append((line, place))
+    return lines
+
+
+def neutralise(text: str) -> str:
+    """Make text harmless that closes the tag around it or poses as an instruction; doing it twice changes nothing more."""
+    text = _ROLE_BRACKET.sub("&#91;", _ROLE_TAG.sub("&lt;", text))
+    return "\n".join(
+        QUOTED + line if _COMMAND.search(line) and not line.startswith(QUOTED) else line for line in text.split("\n")
+    )

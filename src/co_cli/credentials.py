@@ -1,0 +1,41 @@
+"""What looks like a secret: keys, tokens, passwords, private-key blocks.
+
+Owns the patterns and the name of what was found; never hands out the secret itself. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+
+# A value counts when it mixes letters with digits or signs: "the token: ask the platform team" is no secret.
+_ASSIGNED = (
+    r"(?i:\b(?:pass(?:word|wd|phrase)?|secret|token|api[_ -]?key|access[_ -]?key|client[_ -]?secret)\b"
+    r"[\"']?[ ]*(?:=|:|\bis\b)[ ]*[\"'`]?)(?=[^\s\"'`]*[A-Za-z])(?=[^\s\"'`]*[0-9!#$%&*+^~])[^\s\"'`]{8,}"
+)
+_PATTERNS = (
+    ("a private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
+    ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    ("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
+    ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
+    ("an Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    ("an OpenAI-style key", r"\bsk-(?:[a-z]+-)*[A-Za-z0-9_-]{20,}"),
+    ("a Stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    ("a Google key", r"\bAIza[0-9A-Za-z_-]{35}"),
+    ("a Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("an npm token", r"\bnpm_[A-Za-z0-9]{36}"),
+    ("a PyPI token", r"\bpypi-AgEI[A-Za-z0-9_-]{20,}"),
+    ("a Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
+    ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("a bearer token", r"(?i:\bbearer)[ ]+[A-Za-z0-9._~+/=-]{24,}"),
+    ("a password in an address", r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]{3,}@"),
+    ("a password or key", _ASSIGNED),
+)
+
+_compiled: list[tuple[str, re.Pattern[str]]] = []
+
+
+def find_secret(text: str) -> str:
+    """Name what looks like a secret in the text, or return an empty string."""
+    if not _compiled:
+        _compiled.extend((name, re.compile(pattern)) for name, pattern in _PATTERNS)
+    return next((name for name, pattern in _compiled if pattern.search(text)), "")

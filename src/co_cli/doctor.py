@@ -1,0 +1,309 @@
+"""What is wrong with the files of a vault, and what of it can be mended without losing anything.
+
+Owns the checks and the repairs. Every repair is a change like any other, in the journal and undoable; nothing is ever
+deleted. Knows nothing of search or prompts.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, replace
+from datetime import UTC
+
+from co_cli.errors import CoError
+from co_cli.files import reason
+from co_cli.frontmatter import FrontmatterError, parse_frontmatter, render_field, replace_fields
+from co_cli.note import FOLDERS, MEMORY, Note, NoteError, Problem, memory_name, parse_note, slugify
+from co_cli.vault import IGNORED, Vault
+
+TYPE_CHECKING = False  # see co_cli.frontmatter
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from co_cli.vault import Draft
+
+_OTHERS, _WRITABLE = 0o077, 0o002
+_CONFLICT_MARKS = (b"<<<<<<< ", b">>>>>>> ")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, and what became of it."""
+
+    problem: Problem
+    mendable: bool = False
+    mended: str = ""
+    """What was done about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an examination found."""
+
+    notes: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """The findings that are still to be mended."""
+        return tuple(finding for finding in self.findings if not finding.mended)
+
+
+def examine(vaults: Iterable[Vault], *, fix: bool) -> Report:
+    """Look at every file of the vaults; with ``fix``, mend what can be mended."""
+    count = 0
+    findings: list[Finding] = []
+    for vault in vaults:
+        if fix and os.path.isdir(vault.root):
+            findings.extend(_mended(vault))
+        notes, found = _look(vault)
+        count += len(notes)
+        findings.extend(found)
+    return Report(count, tuple(findings))
+
+
+def _look(vault: Vault) -> tuple[list[Note], list[Finding]]:
+    notes: list[Note] = []
+    findings: list[Finding] = []
+    for archived in (False, True):
+        scan = vault.scan(archived=archived)
+        notes.extend(scan.notes)
+        findings.extend(_unreadable(vault, problem) for problem in scan.problems)
+    findings.extend(Finding(problem) for problem in _context_problems(vault))
+    memories = [note for note in notes if note.kind == MEMORY]
+    findings.extend(Finding(problem, mendable=True) for problem, _ in _duplicates(memories))
+    findings.extend(Finding(problem, mendable=True) for problem, _ in _misnamed(memories))
+    findings.extend(Finding(problem, mendable=True) for problem, _, _ in _too_open(vault, notes))
+    findings.extend(Finding(problem, mendable=True) for problem in _not_ignored(vault))
+    return notes, findings
+
+
+def _context_problems(vault: Vault) -> Iterator[Problem]:
+    try:
+        vault.find("context", "context")
+    except CoError as error:
+        yield Problem(vault.context_path, error.message, hint=error.hint, code="bad-context")
+
+
+def _unreadable(vault: Vault, problem: Problem) -> Finding:
+    return Finding(_marked(problem), mendable=_mend_header(vault, problem.path, 1) is not None)
+
+
+def _marked(problem: Problem) -> Problem:
+    """Name the usual reason for a broken header after a merge."""
+    try:
+        with open(problem.path, "rb") as file:
+            head = file.read(1 << 16)
+    except OSError:
+        return problem
+    for number, line in enumerate(head.splitlines(), start=1):
+        if line.startswith(_CONFLICT_MARKS):
+            hint = "Choose between the two sides by hand, then remove the marks."
+            return replace(problem, message="conflict marks of a git merge are left in it", line=number, hint=hint)
+    return problem
+
+
+# ------------------------------------------------------------------------------------------------------------------ checks
+
+
+def _duplicates(memories: list[Note]) -> Iterator[tuple[Problem, Note]]:
+    """Every memory but the oldest of those that share an id."""
+    by_id: dict[int, list[Note]] = {}
+    for note in memories:
+        by_id.setdefault(note.id or 0, []).append(note)
+    for memory_id, sharing in sorted(by_id.items()):
+        first, *others = sorted(sharing, key=lambda note: (note.created, note.path))
+        for note in others:
+            message = f"the id {memory_id} is that of {os.path.basename(first.path)} too"
+            yield Problem(note.path, message, hint="co doctor --fix gives it a new one.", code="duplicate-id"), note
+
+
+def _misnamed(memories: list[Note]) -> Iterator[tuple[Problem, Note]]:
+    for note in memories:
+        if not note.slug.startswith(f"{note.id:03d}-"):
+            hint = f"co doctor --fix renames it to {_right_name(note)}"
+            yield Problem(note.path, f"the name does not begin with the id {note.id:03d}", hint=hint, code="misnamed"), note
+
+
+def _right_name(note: Note) -> str:
+    words = note.slug.lstrip("0123456789").strip("-_ ")
+    return f"{note.id:03d}-{slugify(words)}.md" if words else memory_name(note.id or 0, note.body)
+
+
+def _too_open(vault: Vault, notes: list[Note]) -> Iterator[tuple[Problem, str, int]]:
+    if os.name == "nt":
+        return
+    paths = [(note.path, _OTHERS if note.private else _WRITABLE) for note in notes]
+    paths += [(vault.root, _WRITABLE), (vault.context_path, _WRITABLE), (vault.journal.folder, _OTHERS)]
+    for path, forbidden in paths:
+        try:
+            mode = stat.S_IMODE(os.lstat(path).st_mode)
+        except OSError:
+            continue
+        if mode & forbidden:
+            who = "others can read it" if forbidden == _OTHERS else "anybody can change it"
+            hint = f"chmod {mode & ~forbidden:o}, or: co doctor --fix"
+            yield (
+                Problem(path, f"permissions {mode:o} are too open: {who}", hint=hint, code="too-open"),
+                path,
+                mode & ~forbidden,
+            )
+
+
+def _not_ignored(vault: Vault) -> Iterator[Problem]:
+    if not os.path.isdir(vault.root):
+        return
+    ignore = os.path.join(vault.root, ".gitignore")
+    try:
+        with open(ignore, encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in file]
+    except OSError:
+        lines = []
+    if not any(line in ("knowledge.db*", "*.db*", "*") for line in lines):
+        yield Problem(ignore, "knowledge.db, which co makes anew, is not git-ignored", code="not-ignored")
+
+
+# ----------------------------------------------------------------------------------------------------------------- repairs
+
+
+def _mended(vault: Vault) -> list[Finding]:
+    """Mend what can be mended, one kind after the other: a mended header may show a duplicate id."""
+    findings: list[Finding] = []
+    for repair in (_repair_headers, _repair_ids, _repair_names, _repair_permissions, _repair_ignored):
+        try:
+            findings.extend(repair(vault))
+        except CoError as error:
+            problem = Problem(vault.root, f"could not be mended: {error.message}", hint=error.hint, code="not-mended")
+            findings.append(Finding(problem))
+    return findings
+
+
+def _repair_headers(vault: Vault) -> list[Finding]:
+    findings = []
+    with vault.change("doctor") as draft:
+        new_id = vault.next_id()
+        for problem in vault.scan().problems:
+            mended = _mend_header(vault, problem.path, new_id)
+            if mended is not None:
+                before, after = mended
+                draft.put(problem.path, before, after)
+                findings.append(Finding(problem, mendable=True, mended="the header was completed"))
+                new_id += 1
+        draft.summary = f"mended the headers of {len(findings)} notes"
+    return findings
+
+
+def _mend_header(vault: Vault, path: str, new_id: int) -> tuple[bytes, bytes] | None:
+    """The bytes of a file whose header only lacks something that is known, before and after; else ``None``."""
+    kind = next((kind for kind, folder in FOLDERS.items() if os.path.basename(os.path.dirname(path)) == folder), None)
+    if kind != MEMORY or not os.path.isfile(path) or os.path.islink(path):
+        return None
+    try:
+        with open(path, "rb") as file:
+            raw = file.read()
+        text = raw.decode("utf-8")
+        fields, body = parse_frontmatter(text)
+        changes = _missing(fields, path, new_id)
+        after = replace_fields(text, changes).encode("utf-8") if changes else raw
+        parse_note(after, kind=kind, vault=vault.name, path=path)
+    except (OSError, UnicodeDecodeError, FrontmatterError, NoteError):
+        return None
+    looks_like_header = not fields and text.lstrip("\ufeff \r\n").startswith("---")
+    return (raw, after) if changes and body.strip() and not looks_like_header else None
+
+
+def _missing(fields: dict[str, object], path: str, new_id: int) -> dict[str, object]:
+    from datetime import datetime
+
+    changes: dict[str, object] = {}
+    memory_id, created, tags = fields.get("id"), fields.get("created"), fields.get("tags")
+    number = os.path.basename(path).partition("-")[0]
+    if isinstance(memory_id, str) and memory_id.strip().isdecimal():
+        changes["id"] = int(memory_id)
+    elif memory_id is None:
+        changes["id"] = int(number) if number.isdecimal() and int(number) > 0 else new_id
+    if created is None:
+        modified = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
+        changes["created"] = modified.isoformat(timespec="seconds")
+    elif isinstance(created, str) and len(created) == len("2026-02-09"):
+        changes["created"] = f"{created}T00:00:00+00:00"
+    if isinstance(tags, str):
+        changes["tags"] = [tag.strip() for tag in tags.split(",") if tag.strip()]
+    elif isinstance(tags, list) and not all(isinstance(tag, str) for tag in tags):
+        changes["tags"] = [tag if isinstance(tag, str) else render_field("tag", tag)[5:].strip() for tag in tags]
+    elif not fields:
+        changes["tags"] = []
+        changes["source"] = "user-told"
+    return changes
+
+
+def _repair_ids(vault: Vault) -> list[Finding]:
+    def repaired(note: Note, draft: Draft) -> str:
+        new_id = vault.next_id() + len(draft.steps) // 2
+        raw = replace_fields(note.text, {"id": new_id}).encode("utf-8")
+        words = note.slug.lstrip("0123456789").strip("-_ ")
+        path = os.path.join(os.path.dirname(note.path), f"{new_id:03d}-{words or 'memory'}.md")
+        draft.create(path, raw, private=note.private)
+        draft.remove(note)
+        return f"its id is now {new_id}"
+
+    return _repair_memories(vault, "gave new ids to", _duplicates, repaired)
+
+
+def _repair_names(vault: Vault) -> list[Finding]:
+    def repaired(note: Note, draft: Draft) -> str:
+        name = _right_name(note)
+        path = os.path.join(os.path.dirname(note.path), name)
+        if os.path.lexists(path):
+            return ""
+        draft.move(note, path)
+        return f"renamed to {name}"
+
+    return _repair_memories(vault, "renamed", _misnamed, repaired)
+
+
+def _repair_memories(
+    vault: Vault,
+    what: str,
+    check: Callable[[list[Note]], Iterator[tuple[Problem, Note]]],
+    repaired: Callable[[Note, Draft], str],
+) -> list[Finding]:
+    findings = []
+    with vault.change("doctor") as draft:
+        notes = [note for archived in (False, True) for note in vault.scan((MEMORY,), archived=archived).notes]
+        for problem, note in check(notes):
+            mended = repaired(note, draft)
+            if mended:
+                findings.append(Finding(problem, mendable=True, mended=mended))
+        draft.summary = f"{what} {len(findings)} memories"
+    return findings
+
+
+def _repair_permissions(vault: Vault) -> list[Finding]:
+    findings = []
+    notes = [note for archived in (False, True) for note in vault.scan(archived=archived).notes]
+    for problem, path, mode in _too_open(vault, notes):
+        try:
+            os.chmod(path, mode)
+            findings.append(Finding(problem, mendable=True, mended=f"permissions are now {mode:o}"))
+        except OSError as error:
+            findings.append(Finding(replace(problem, hint=f"chmod failed: {reason(error)}"), mendable=True))
+    return findings
+
+
+def _repair_ignored(vault: Vault) -> list[Finding]:
+    findings = []
+    with vault.change("doctor") as draft:
+        for problem in _not_ignored(vault):
+            try:
+                with open(problem.path, "rb") as file:
+                    before = file.read()
+            except OSError as error:
+                findings.append(Finding(replace(problem, hint=f"cannot be read: {reason(error)}")))
+                continue
+            separator = b"" if not before or before.endswith(b"\n") else b"\n"
+            draft.put(problem.path, before, before + separator + IGNORED.encode())
+            findings.append(Finding(problem, mendable=True, mended="a line was added to .gitignore"))
+        draft.summary = "told git to leave out knowledge.db"
+    return findings

@@ -1,0 +1,170 @@
+"""Every change that co made to the files of a vault, with what was there before and after.
+
+Owns the files of the journal: one a change, named by its number. Knows nothing of notes: paths and bytes are all it sees.
+
+A change is written down before the first file is touched (``.pending``) and renamed when the last one is in place
+(``.change``). Whoever next holds the vault's lock settles what a killed process left pending. All functions that write are
+for one who holds that lock.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import UTC
+
+from co_cli.errors import Corrupt
+from co_cli.files import cannot, discard, flush_folder, make_folder, publish, stage, sweep
+
+TYPE_CHECKING = False  # see co_cli.frontmatter
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+KEPT = 2000
+"""How many changes of a vault are kept; older ones can no longer be undone."""
+
+_NAME = re.compile(r"([0-9]{8})\.(change|pending)")
+_PRUNE_EVERY = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a change does to one file; ``None`` stands for no file."""
+
+    path: str
+    """Relative to the vault, with forward slashes."""
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change, made at once or not at all."""
+
+    number: int
+    at: str
+    operation: str
+    summary: str
+    paths: tuple[str, ...]
+    undoes: int | None = None
+    undone: bool = False
+    """Whether a later change took this one back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The journal of one vault."""
+
+    folder: str
+
+    def begin(self, operation: str, summary: str, steps: tuple[Step, ...], undoes: int | None = None) -> int:
+        """Write a change down before it is made; returns its number."""
+        import json
+        from datetime import datetime
+
+        make_folder(self.folder, mode=0o700)
+        sweep(self.folder)
+        numbers = self._numbers()
+        number = (numbers[-1] if numbers else 0) + 1
+        header = {
+            "at": datetime.now(UTC).isoformat(timespec="microseconds"),
+            "operation": operation,
+            "summary": summary,
+            "undoes": undoes,
+            "steps": [{"path": step.path, "before": _size(step.before), "after": _size(step.after)} for step in steps],
+        }
+        images = b"".join(image for step in steps for image in (step.before, step.after) if image is not None)
+        path = self._path(number, "pending")
+        staged = stage(path, json.dumps(header, ensure_ascii=False).encode("utf-8") + b"\n" + images, mode=0o600)
+        try:
+            publish(staged, path, new=True)
+            flush_folder(self.folder)
+        except OSError as error:
+            discard(staged)
+            raise cannot("written", path, error) from error
+        if number % _PRUNE_EVERY == 0:
+            for old in numbers[: -KEPT or None]:
+                discard(self._path(old, "change"))
+        return number
+
+    def finish(self, number: int) -> None:
+        """Note that every file of the change is in place."""
+        os.replace(self._path(number, "pending"), self._path(number, "change"))
+
+    def abandon(self, number: int) -> None:
+        """Strike out a change that was not made after all."""
+        discard(self._path(number, "pending"))
+
+    def pending(self) -> list[int]:
+        """The changes whose process ended before they were finished."""
+        return [number for number, state in self._names() if state == "pending"]
+
+    def changes(self) -> Iterator[Change]:
+        """All changes, newest first, each knowing whether it has been taken back."""
+        undone: set[int] = set()
+        for number in reversed(self._numbers()):
+            header = self._header(number)
+            is_undone = number in undone
+            undoes = header.get("undoes")
+            if undoes is not None and not is_undone:
+                undone.add(undoes)
+            yield Change(
+                number=number,
+                at=header["at"],
+                operation=header["operation"],
+                summary=header["summary"],
+                paths=tuple(step["path"] for step in header["steps"]),
+                undoes=undoes,
+                undone=is_undone,
+            )
+
+    def steps(self, number: int) -> tuple[Step, ...]:
+        """What a change did to each of its files."""
+        header, images = self._read(number)
+        steps, position = [], 0
+        for step in header["steps"]:
+            pair: list[bytes | None] = []
+            for size in (step["before"], step["after"]):
+                pair.append(None if size is None else images[position : position + size])
+                position += size or 0
+            steps.append(Step(step["path"], pair[0], pair[1]))
+        if position != len(images):
+            raise Corrupt(f"{self._file(number)} is not whole.", "This change cannot be undone any more.")
+        return tuple(steps)
+
+    def _names(self) -> list[tuple[int, str]]:
+        try:
+            names = os.listdir(self.folder)
+        except OSError:
+            return []
+        return sorted((int(match[1]), match[2]) for match in map(_NAME.fullmatch, names) if match)
+
+    def _numbers(self) -> list[int]:
+        return [number for number, _ in self._names()]
+
+    def _path(self, number: int, state: str) -> str:
+        return os.path.join(self.folder, f"{number:08d}.{state}")
+
+    def _file(self, number: int) -> str:
+        finished = self._path(number, "change")
+        return finished if os.path.exists(finished) else self._path(number, "pending")
+
+    def _header(self, number: int) -> dict[str, Any]:
+        return self._read(number, header_only=True)[0]
+
+    def _read(self, number: int, *, header_only: bool = False) -> tuple[dict[str, Any], bytes]:
+        import json
+
+        path = self._file(number)
+        try:
+            with open(path, "rb") as file:
+                header = json.loads(file.readline())
+                return header, b"" if header_only else file.read()
+        except (OSError, ValueError) as error:
+            raise Corrupt(f"The journal entry {path} cannot be read.", "This change cannot be undone any more.") from error
+
+
+def _size(image: bytes | None) -> int | None:
+    return None if image is None else len(image)

@@ -1,0 +1,552 @@
+"""The knowledge base: one façade over the global vault and the project's.
+
+Owns what the verbs mean: which vault a note goes to, what counts as the same note, what is refused. The command line, the
+tools of agents, MCP and the web are thin layers over exactly these verbs. Knows nothing of any of them.
+
+Every verb is synchronous, returns frozen dataclasses, and raises :class:`co_cli.errors.CoError`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import UTC
+from itertools import chain
+
+from co_cli.errors import Conflict, Denied, Invalid, NotFound
+from co_cli.note import (
+    ARTICLE,
+    CONTEXT,
+    FOLDERS,
+    GLOBAL,
+    MEMORY,
+    PROJECT,
+    TOPIC,
+    Note,
+    NoteError,
+    Problem,
+    fold,
+    is_expired,
+    parse_note,
+    parse_ref,
+    render_memory,
+)
+from co_cli.retrieval import PHRASE, Filter, Hit, Recalled, Why, retrieve
+from co_cli.settings import Places, find_places
+from co_cli.vault import Vault, difference, open_vaults
+
+TYPE_CHECKING = False  # see co_cli.frontmatter
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from co_cli.context import Context
+    from co_cli.doctor import Report
+    from co_cli.journal import Change
+    from co_cli.prompt import Prompt
+
+__all__ = [
+    "ARTICLE",
+    "CONTEXT",
+    "GLOBAL",
+    "MEMORY",
+    "PROJECT",
+    "TOPIC",
+    "Forgotten",
+    "Hit",
+    "KnowledgeBase",
+    "Listing",
+    "LoggedChange",
+    "Note",
+    "Places",
+    "Problem",
+    "Recalled",
+    "Saved",
+    "Why",
+    "open_knowledge",
+]
+
+CONTENT_LIMIT = 50 * 1024 * 1024
+"""Bytes of a memory's text above which it is refused: such a text is a document, not a memory."""
+
+_DAYS = re.compile(r"([0-9]{1,5})([dwmy])")
+_UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}
+_CONTEXT_TEMPLATE = """---
+version: 1
+updated: {now}
+---
+
+# {title}
+
+<!-- What every session should know, a line each: - Key: value. Comments and bare headings are not loaded. -->
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What became of a text that was to be kept."""
+
+    note: Note
+    outcome: str
+    """``created``, ``updated``, or ``unchanged`` where a note already says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The notes that were forgotten."""
+
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Notes, with the files that could not be read as such."""
+
+    notes: tuple[Note, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedChange:
+    """A change with its place in the log: 1 is the newest."""
+
+    position: int
+    id: str
+    """Its lasting name: ``p12`` in the project's journal, ``g3`` in the global one."""
+    vault: str
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBase:
+    """The notes of one user and one project."""
+
+    places: Places
+    vaults: tuple[Vault, ...]
+
+    # ----------------------------------------------------------------------------------------------------------- keeping
+
+    def save(  # noqa: PLR0913 - one argument a field of a memory, by name
+        self,
+        content: str,
+        *,
+        tags: Iterable[str] = (),
+        in_global: bool = False,
+        category: str = "",
+        key: str = "",
+        language: str = "",
+        expires: str = "",
+        pinned: bool = False,
+        private: bool = False,
+        source: str = "user-told",
+        created: str = "",
+        force: bool = False,
+    ) -> Saved:
+        """Keep a small fact.
+
+        A text that a memory already holds adds nothing, and one with the category and key of another replaces its text;
+        ``force`` adds a twin all the same, and keeps what looks like a secret, as a private memory.
+        """
+        content = _checked(content)
+        private = _cleared(content, private=private, force=force)
+        fields: dict[str, object] = {
+            "tags": clean_tags(tags),
+            "source": source,
+            "category": category,
+            "key": key,
+            "scope": "language" if language else "",
+            "language": language,
+            "expires": parse_expiry(expires),
+            "pinned": pinned,
+            "private": private,
+        }
+        vault = self._vault(GLOBAL if in_global else PROJECT)
+        others = [other for other in self.vaults if other is not vault and vault.name == PROJECT]
+        with vault.change("learn") as draft:
+            keyed = self._keyed(vault, category, key) if key else None
+            if keyed:
+                saved = self._revise(vault, keyed, content, {**fields, "tags": [*keyed.tags, *clean_tags(tags)]})
+                if saved.outcome != "unchanged":
+                    draft.replace(keyed, saved.note.raw, private=saved.note.private)
+                    draft.summary = f"updated {saved.note.ref}: {saved.note.summary}"
+                return saved
+            if not force:
+                twin = next(chain.from_iterable(twins(other, content) for other in (vault, *others)), None)
+                if twin:
+                    return Saved(twin, "unchanged")
+            memory_id = vault.next_id()
+            raw = render_memory({"id": memory_id, "created": created or now(), **fields}, content)
+            path = vault.memory_path(memory_id, content)
+            note = _parsed(raw, kind=MEMORY, vault=vault.name, path=path)
+            draft.create(path, raw, private=private)
+            draft.summary = f"learned {note.ref}: {note.summary}"
+        return Saved(note, "created")
+
+    def _keyed(self, vault: Vault, category: str, key: str) -> Note | None:
+        needle = key.encode("utf-8")
+        notes = vault.scan((MEMORY,), wanted=lambda raw: needle in raw).notes
+        same = [note for note in notes if (note.category, note.key) == (category, key)]
+        return max(same, key=lambda note: note.id or 0, default=None)
+
+    def _revise(self, vault: Vault, note: Note, content: str, fields: Mapping[str, object]) -> Saved:
+        wanted = {name: value for name, value in fields.items() if value and name != "source"}
+        if "tags" in wanted:
+            wanted["tags"] = clean_tags(_texts(wanted["tags"]))
+        raw = revise(note, content=content, fields=wanted)
+        if raw == note.raw:
+            return Saved(note, "unchanged")
+        return Saved(_parsed(raw, kind=note.kind, vault=vault.name, path=note.path), "updated")
+
+    def update(
+        self,
+        ref: str,
+        *,
+        content: str | None = None,
+        tags: Iterable[str] | None = None,
+        pinned: bool | None = None,
+        private: bool | None = None,
+        expires: str | None = None,
+        text: str | None = None,
+        expected_sha: str | None = None,
+        force: bool = False,
+    ) -> Saved:
+        """Change parts of a note, or with ``text`` the whole document; what is not named stays, byte for byte.
+
+        With ``expected_sha`` the change is refused where the file is no longer the one that was read.
+        """
+        note = self.get(ref)
+        vault = self._vault(note.vault)
+        if expected_sha is not None and note.sha != expected_sha:
+            raise Conflict(
+                f"{note.path} was changed by another program meanwhile.",
+                "Nothing was overwritten. Look at both, then try again.",
+                details=difference(note.raw, _encoded(text or content or ""), "as it is now", "as it would have become"),
+            )
+        fields: dict[str, object | None] = {}
+        if tags is not None:
+            fields["tags"] = clean_tags(tags)
+        if expires is not None:
+            fields["expires"] = parse_expiry(expires) or None
+        for name, flag in (("pinned", pinned), ("private", private)):
+            if flag is not None and flag != getattr(note, name):
+                fields[name] = flag or None
+        raw = _encoded(text) if text is not None else note.raw
+        if content is not None:
+            content = _checked(content)
+        if text is not None or content is not None:
+            fields_private = private if private is not None else note.private
+            if _cleared(content or text or "", private=fields_private, force=force) and not fields_private:
+                fields["private"] = True
+        changed = _parsed(raw, kind=note.kind, vault=note.vault, path=note.path) if text is not None else note
+        raw = revise(changed, content=content, fields=fields, edited=text is not None and raw != note.raw)
+        if raw == note.raw:
+            return Saved(note, "unchanged")
+        after = _parsed(raw, kind=note.kind, vault=note.vault, path=note.path)
+        if after.id != note.id:
+            raise Invalid(f"The id of a memory stays: {note.id}, not {after.id}.")
+        with vault.change("edit") as draft:
+            draft.replace(note, raw, private=after.private)
+            draft.summary = f"edited {note.ref}: {after.summary}"
+        return Saved(after, "updated")
+
+    def forget(self, refs: Iterable[str]) -> Forgotten:
+        """Remove notes; ``undo`` brings them back."""
+        notes = [self.get(ref) for ref in dict.fromkeys(refs)]
+        for vault in self.vaults:
+            mine = [note for note in notes if note.vault == vault.name]
+            if mine:
+                with vault.change("forget") as draft:
+                    for note in mine:
+                        draft.remove(note)
+                    draft.summary = f"forgot {_naming(mine)}"
+        return Forgotten(tuple(notes))
+
+    def archive(self, refs: Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
+        """Put notes where they are kept but no longer recalled, or bring them back from there."""
+        notes = [self.get(ref) for ref in dict.fromkeys(refs)]
+        for note in notes:
+            if note.kind == CONTEXT:
+                raise Invalid("The context cannot be archived.", "Shorten it instead: co edit context")
+            if self._vault(note.vault).is_archived(note) is not restore:
+                raise Conflict(f"{note.ref} is {'not ' if restore else 'already '}in the archive.")
+        moved = []
+        for vault in self.vaults:
+            mine = [note for note in notes if note.vault == vault.name]
+            if mine:
+                with vault.change("restore" if restore else "archive") as draft:
+                    for note in mine:
+                        path = vault.archive_path(note, archived=not restore)
+                        draft.move(note, path)
+                        moved.append(_parsed(note.raw, kind=note.kind, vault=note.vault, path=path))
+                    draft.summary = f"{'restored' if restore else 'archived'} {_naming(mine)}"
+        return tuple(moved)
+
+    # ----------------------------------------------------------------------------------------------------------- finding
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        mode: str = "auto",
+        kinds: Iterable[str] = (),
+        tags: Iterable[str] = (),
+        expired: bool = False,
+    ) -> Recalled:
+        """Find notes by what they say; expired ones are left out unless asked for."""
+        chosen = tuple(kinds) or tuple(FOLDERS)
+        for kind in chosen:
+            if kind not in FOLDERS:
+                raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
+        only = Filter(chosen, tags=tuple(tags), expired=expired)
+        return retrieve(self.vaults, query, mode=mode, limit=limit, only=only)
+
+    def get(self, ref: str) -> Note:
+        """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
+        parsed = parse_ref(ref)
+        if parsed is None:
+            raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
+        for vault in self.vaults:
+            if parsed.vault in ("", vault.name):
+                note = vault.find(parsed.kind, parsed.name)
+                if note:
+                    return note
+        hint = "`co init` makes one." if parsed.kind == CONTEXT else "`co list` shows what there is."
+        raise NotFound(f"There is no note {ref}.", hint)
+
+    def list(
+        self,
+        kinds: Iterable[str] = (MEMORY,),
+        *,
+        tags: Iterable[str] = (),
+        category: str = "",
+        key: str = "",
+        archived: bool = False,
+    ) -> Listing:
+        """All notes of these kinds, by vault and id."""
+        only = Filter(tuple(kinds), tuple(tags), category, key, expired=True)
+        notes: list[Note] = []
+        problems: list[Problem] = []
+        for vault in self.vaults:
+            scan = vault.scan(only.kinds, archived=archived)
+            notes.extend(sorted(filter(only.admits, scan.notes), key=lambda note: (note.id or 0, note.kind, note.slug)))
+            problems.extend(scan.problems)
+        return Listing(tuple(notes), tuple(problems))
+
+    def match(self, text: str) -> tuple[Note, ...]:
+        """The notes that a person means by a few of their words: those with the phrase, else those with all the words."""
+        found = self.recall(text, limit=1000, mode="grep", expired=True).hits
+        for match in (PHRASE, "all words"):
+            notes = tuple(hit.note for hit in found if hit.why.match == match)
+            if notes:
+                return notes
+        return ()
+
+    # -------------------------------------------------------------------------------------------------------- taking back
+
+    def log(self, limit: int = 20) -> tuple[LoggedChange, ...]:
+        """The last changes of both vaults, newest first."""
+        changes = [(vault, change) for vault in self.vaults for change in vault.changes()]
+        changes.sort(key=lambda pair: (pair[1].at, pair[1].number), reverse=True)
+        return tuple(
+            LoggedChange(position, f"{vault.name[0]}{change.number}", vault.name, change)
+            for position, (vault, change) in enumerate(changes[:limit], start=1)
+        )
+
+    def undo(self, which: str = "") -> LoggedChange:
+        """Take a change back: the newest that still stands, or the one with this position in the log, or this id."""
+        changes = self.log(limit=1_000_000)
+        if not which:
+            found = next((entry for entry in changes if not entry.change.undone and entry.change.undoes is None), None)
+            if found is None:
+                raise NotFound("There is nothing to undo.", "`co log` lists the changes.")
+        else:
+            found = next((entry for entry in changes if which.lstrip("#") in (str(entry.position), entry.id)), None)
+            if found is None:
+                raise NotFound(f"There is no change {which}.", "`co log` lists the changes.")
+        self._vault(found.vault).undo(found.change.number)
+        return found
+
+    # ----------------------------------------------------------------------------------------------------- what is loaded
+
+    def context(self, *, private: bool = False) -> Context:
+        """What is always loaded into a prompt, and how it fits its budget."""
+        from co_cli.context import assemble_context
+
+        return assemble_context(self.vaults, private=private)
+
+    def prompt(self, provider: str | None = None, personality: str | None = None) -> Prompt:
+        """The assembled system prompt."""
+        from co_cli.prompt import build_prompt
+
+        return build_prompt(self.places, self.vaults, provider=provider, personality=personality)
+
+    def personalities(self) -> Mapping[str, str]:
+        """The names of all personalities, with the file of each."""
+        from co_cli.prompt import personalities
+
+        return personalities(self.places)
+
+    # ------------------------------------------------------------------------------------------------------------- caring
+
+    def init(self, *, in_global: bool = False) -> tuple[str, ...]:
+        """Make the folders of a vault and an empty context; nothing that is there is touched. Returns what was made."""
+        vault = self._vault(GLOBAL if in_global else PROJECT)
+        made = []
+        with vault.change("init") as draft:
+            for name in FOLDERS.values():
+                folder = os.path.join(vault.root, name)
+                if not os.path.lexists(folder):
+                    os.makedirs(folder)
+                    made.append(folder)
+            if not os.path.lexists(vault.context_path):
+                title = "User" if in_global else "Project"
+                draft.create(vault.context_path, _encoded(_CONTEXT_TEMPLATE.format(now=now(), title=title)))
+                draft.summary = f"made {vault.context_path}"
+                made.append(vault.context_path)
+        return tuple(made)
+
+    def check(self, *, fix: bool = False) -> Report:
+        """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything."""
+        from co_cli.doctor import examine
+
+        return examine(self.vaults, fix=fix)
+
+    def _vault(self, name: str) -> Vault:
+        return next(vault for vault in self.vaults if vault.name == name)
+
+
+def open_knowledge(project: str | os.PathLike[str] | None = None) -> KnowledgeBase:
+    """Open the knowledge of a project (without one: of the project that the working directory is in) and the global one."""
+    places = find_places(project)
+    return KnowledgeBase(places, open_vaults(places))
+
+
+def twins(vault: Vault, content: str) -> Iterable[Note]:
+    """The memories of a vault that say the same, but for case, white space and punctuation."""
+    folded = fold(content)
+    longest = max(re.findall(r"\w+", content.casefold()), key=len, default="")
+
+    def plausible(raw: bytes) -> bool:
+        return longest in raw.decode("utf-8", "replace").casefold()
+
+    notes = vault.scan((MEMORY,), wanted=plausible).notes
+    return sorted((note for note in notes if fold(note.body) == folded), key=lambda note: note.id or 0)
+
+
+def revise(note: Note, *, content: str | None = None, fields: Mapping[str, object | None], edited: bool = False) -> bytes:
+    """The bytes of a note with another text or other fields; nothing else moves. The update is dated where words changed."""
+    from co_cli.frontmatter import replace_fields, split_frontmatter
+
+    text = note.text
+    body = split_frontmatter(text)[1]
+    new_text = content is not None and content != note.body
+    if new_text:
+        ending = "\r\n" if "\r\n" in text else "\n"
+        text = text[: len(text) - len(body)] + (content or "").strip().replace("\n", ending) + ending
+    changes = {name: value for name, value in fields.items() if _current(note, name) != value}
+    if new_text or edited:
+        changes["updated"] = now()
+    has_header = split_frontmatter(text)[0] is not None
+    return _encoded(replace_fields(text, changes) if changes and has_header else text)
+
+
+def _current(note: Note, name: str) -> object:
+    value = getattr(note, name)
+    return list(value) if isinstance(value, tuple) else value or None
+
+
+def _texts(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, (list, tuple)) else []
+
+
+def _naming(notes: list[Note]) -> str:
+    first = f"{notes[0].ref}: {notes[0].summary}"
+    return first if len(notes) == 1 else f"{len(notes)} notes ({', '.join(note.ref for note in notes)})"
+
+
+def _parsed(raw: bytes, *, kind: str, vault: str, path: str) -> Note:
+    """Read back what is about to be written: what co could not read again, it does not write."""
+    try:
+        return parse_note(raw, kind=kind, vault=vault, path=path)
+    except NoteError as error:
+        problem = error.problem
+        raise Invalid(f"Line {problem.line}: {problem.message}.", "Nothing was changed.", code=problem.code) from error
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8")
+
+
+def _checked(content: str) -> str:
+    content = content.strip().replace("\r\n", "\n").removeprefix("\ufeff")
+    if not content.strip():
+        raise Invalid("There is nothing to remember: the text is empty.", 'Say it in a sentence: co learn "We use pytest."')
+    try:
+        size = len(_encoded(content))
+    except UnicodeEncodeError as error:
+        raise Invalid(
+            "The text has a character that is none (a lone surrogate).", "Leave it out, or mend its encoding."
+        ) from error
+    if size > CONTENT_LIMIT:
+        raise Invalid(f"The text has {size} bytes; a memory has at most {CONTENT_LIMIT}.", "Keep it as an article instead.")
+    return content
+
+
+def _cleared(content: str, *, private: bool, force: bool) -> bool:
+    """Whether a text is to be kept private; one that looks like a secret is refused unless that was insisted upon."""
+    from co_cli.credentials import find_secret
+
+    secret = find_secret(content)
+    if secret and not force:
+        raise Denied(
+            f"This looks like {secret}: it was not saved.",
+            "Leave it out, or keep it as a private note with --force.",
+            code="secret",
+        )
+    return private or bool(secret)
+
+
+def clean_tags(tags: Iterable[str]) -> list[str]:
+    """Tags without blanks around them, without empty ones and without twins."""
+    cleaned: dict[str, str] = {}
+    for tag in tags:
+        for part in tag.split(","):
+            name = " ".join(part.split()).lstrip("#")
+            if name:
+                cleaned.setdefault(name.casefold(), name)
+    return list(cleaned.values())
+
+
+def now() -> str:
+    """The moment as co writes it."""
+    from datetime import datetime
+
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def parse_expiry(text: str) -> str:
+    """The day on which a note expires: a date, a timestamp, or a span from today such as 30d, 2w, 6m or 1y."""
+    text = text.strip()
+    if not text:
+        return ""
+    from datetime import date, datetime, timedelta
+
+    span = _DAYS.fullmatch(text.lower())
+    try:
+        if span:
+            return (datetime.now().astimezone().date() + timedelta(days=int(span[1]) * _UNIT[span[2]])).isoformat()
+        return date.fromisoformat(text).isoformat() if len(text) == len("2026-12-31") else _timestamp(text)
+    except (ValueError, OverflowError) as error:
+        raise Invalid(f"{text!r} is no date.", "Give a date (2026-12-31) or a span (30d, 2w, 6m, 1y).") from error
+
+
+def _timestamp(text: str) -> str:
+    from datetime import datetime
+
+    return datetime.fromisoformat(text).isoformat(timespec="seconds")
+
+
+def expired(note: Note) -> bool:
+    """Whether a note's time is over."""
+    return is_expired(note)

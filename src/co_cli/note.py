@@ -1,0 +1,286 @@
+"""What a note is: its kinds, its fields, its name, its ref.
+
+Owns turning the bytes of one file into a :class:`Note` and back. Knows nothing of folders, locks or other notes. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC
+
+from co_cli.frontmatter import (
+    FieldError,
+    FrontmatterError,
+    parse_frontmatter,
+    render_document,
+    validate_context_frontmatter,
+    validate_memory_frontmatter,
+    validate_note_frontmatter,
+)
+
+TYPE_CHECKING = False  # see co_cli.frontmatter
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+MEMORY, TOPIC, ARTICLE, CONTEXT = "memory", "topic", "article", "context"
+FOLDERS = {MEMORY: "memories", TOPIC: "topics", ARTICLE: "articles"}
+"""The folder of a vault in which each kind lives; the context is one file at its top."""
+
+PROJECT, GLOBAL = "project", "global"
+
+SLUG_LENGTH = 50
+SUMMARY_LENGTH = 80
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+# Punctuation and white space, except between two digits.
+_INSIGNIFICANT = re.compile(r"(?<![0-9])[\s!\"'()*,./:;?@\[\\\]_`{}-]+|[\s!\"'()*,./:;?@\[\\\]_`{}-]+(?![0-9])")
+_REF = re.compile(r"(?:(?P<vault>g|p):)?(?:(?P<kind>memory|topic|article):)?(?P<name>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a file that a person has to look at; it never stops the other files from being read."""
+
+    path: str
+    message: str
+    line: int = 1
+    hint: str = ""
+    code: str = "unreadable"
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+class NoteError(ValueError):
+    """A file that is no note, with the problem to report."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One Markdown document of a vault, as it stands in its file."""
+
+    kind: str
+    vault: str
+    """``project`` or ``global``: the vault that it was read from."""
+    path: str
+    raw: bytes
+    """The bytes of the file: what a change is guarded by, and what is kept where nothing is changed."""
+    body: str
+    id: int | None = None
+    slug: str = ""
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    created: str = ""
+    updated: str = ""
+    source: str = ""
+    category: str = ""
+    key: str = ""
+    scope: str = ""
+    language: str = ""
+    expires: str = ""
+    pinned: bool = False
+    private: bool = False
+    supersedes: int | None = None
+    superseded_by: int | None = None
+    because: str = ""
+
+    @property
+    def ref(self) -> str:
+        """The name of this note across vaults: ``12``, ``g:3``, ``topic:deploy``, ``context``."""
+        name = str(self.id) if self.kind == MEMORY else self.kind if self.kind == CONTEXT else f"{self.kind}:{self.slug}"
+        return f"g:{name}" if self.vault == GLOBAL else name
+
+    @property
+    def text(self) -> str:
+        """The whole document, header and all."""
+        return self.raw.decode("utf-8")
+
+    @property
+    def sha(self) -> str:
+        """The hash of the file as it was read."""
+        return sha_of(self.raw)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the body, in at most 80 characters."""
+        first = self.body.lstrip().split("\n", 1)[0].strip()
+        return first[: SUMMARY_LENGTH - 3] + "..." if len(first) > SUMMARY_LENGTH else first
+
+
+def sha_of(raw: bytes) -> str:
+    """The hash by which co recognises the content of a file."""
+    import hashlib
+
+    return hashlib.sha256(raw).hexdigest()
+
+
+def parse_note(raw: bytes, *, kind: str, vault: str, path: str) -> Note:
+    """Read a note from the bytes of its file; raises :class:`NoteError` with path and line where they are no note."""
+    text = decode(raw, path)
+    fields: dict[str, Any] = {}
+    try:
+        fields, body = parse_frontmatter(text)
+        _VALIDATE[kind](fields)
+    except FrontmatterError as error:
+        raise NoteError(Problem(path, error.reason, error.line, code="bad-frontmatter")) from error
+    except FieldError as error:
+        code = "no-frontmatter" if not fields else "bad-field"
+        raise NoteError(Problem(path, str(error), _line_of(text, error.field), code=code)) from error
+    slug = path.replace("\\", "/").rpartition("/")[2].removesuffix(".md")
+    return Note(kind=kind, vault=vault, path=path, raw=raw, body=body.strip(), slug=slug, **_typed(kind, fields, body, slug))
+
+
+# The order in which co writes the fields of a memory.
+_ORDER = (
+    "id",
+    "created",
+    "tags",
+    "source",
+    "updated",
+    "category",
+    "key",
+    "scope",
+    "language",
+    "expires",
+    "pinned",
+    "private",
+    "supersedes",
+    "superseded_by",
+    "because",
+)
+
+
+def _validate_context(fields: Mapping[str, Any]) -> None:
+    if fields:  # a context without a header is accepted
+        validate_context_frontmatter(fields)
+
+
+_VALIDATE = {
+    MEMORY: validate_memory_frontmatter,
+    TOPIC: validate_note_frontmatter,
+    ARTICLE: validate_note_frontmatter,
+    CONTEXT: _validate_context,
+}
+_TEXT_FIELDS = ("created", "updated", "source", "category", "key", "scope", "language", "expires", "because")
+
+
+def _typed(kind: str, fields: Mapping[str, Any], body: str, slug: str) -> dict[str, Any]:
+    typed: dict[str, Any] = {name: fields[name] for name in _TEXT_FIELDS if fields.get(name)}
+    typed.update({name: fields[name] for name in ("pinned", "private", "supersedes", "superseded_by") if name in fields})
+    typed["tags"] = tuple(fields.get("tags") or ())
+    if kind == MEMORY:
+        typed["id"] = fields["id"]
+    else:
+        heading = _HEADING.search(body)
+        typed["title"] = str(fields.get("title") or fields.get("topic") or (heading[1] if heading else slug))
+    return typed
+
+
+def decode(raw: bytes, path: str) -> str:
+    """The text of a file; a byte-order mark is left out, bytes that are no UTF-8 are a :class:`NoteError`."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        message = f"not UTF-8: byte 0x{raw[error.start]:02x} cannot be read"
+        hint = "save the file as UTF-8; co leaves it as it is until then"
+        raise NoteError(Problem(path, message, line, hint, code="not-utf-8")) from error
+    return text.removeprefix("\ufeff")
+
+
+def _line_of(text: str, field: str) -> int:
+    found = re.search(rf"^[\"']?{re.escape(field)}[\"']?[ \t]*:", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+def render_memory(fields: Mapping[str, object], content: str) -> bytes:
+    """The bytes of a new memory; fields that are empty are left out, tags are always there."""
+    kept = {name: fields[name] for name in _ORDER if fields.get(name) or (name == "tags" and name in fields)}
+    return render_document(kept, content).encode("utf-8")
+
+
+def slugify(text: str) -> str:
+    """The part of a file name that says what is in it: the first 50 characters, as letters, digits and hyphens.
+
+    A text without ASCII letters keeps the letters that it has.
+    """
+    head = text[:SLUG_LENGTH].lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", head).strip("-")
+    if not re.search(r"[a-z]", slug) and not head.isascii():
+        import unicodedata
+
+        head = unicodedata.normalize("NFC", head)
+        kept = (letter if letter.isalnum() or unicodedata.category(letter).startswith("M") else "-" for letter in head)
+        slug = re.sub(r"-+", "-", "".join(kept)).strip("-")
+    return slug[:SLUG_LENGTH].strip("-") or "memory"
+
+
+def memory_name(memory_id: int, content: str) -> str:
+    """The file name of a memory."""
+    return f"{memory_id:03d}-{slugify(content.strip())}.md"
+
+
+def fold(text: str) -> str:
+    """What two texts have in common when they differ only in case, white space and punctuation.
+
+    Signs that carry meaning stay: ``C++``, ``C#`` and ``C`` are three things, and so are ``3.11`` and ``311``.
+    """
+    folded = " ".join(text.casefold().split())
+    if not folded.isascii():
+        import unicodedata
+
+        folded = unicodedata.normalize("NFKC", folded).casefold()
+        folded = "".join("-" if sign > "\x7f" and unicodedata.category(sign)[0] == "P" else sign for sign in folded)
+    return _INSIGNIFICANT.sub("", folded) or folded
+
+
+def instant(timestamp: str) -> float:
+    """The moment that a note's timestamp names, for sorting; one without a zone is taken as UTC."""
+    from datetime import datetime
+
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return 0.0
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def is_expired(note: Note) -> bool:
+    """Whether a note's time is over: a date counts until its end, in local time."""
+    if not note.expires:
+        return False
+    from datetime import datetime
+
+    now = datetime.now(UTC)
+    if len(note.expires) == len("2026-12-31"):
+        return note.expires < now.astimezone().date().isoformat()
+    return instant(note.expires) < now.timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A parsed ref: which note is meant, and in which vault where that was said."""
+
+    kind: str
+    name: str
+    vault: str = ""
+
+
+def parse_ref(text: str) -> Ref | None:
+    """Read ``12``, ``#12``, ``g:3``, ``topic:deploy``, ``g:article:rfc-9110`` or ``context``; ``None`` for anything else."""
+    match = _REF.fullmatch(text.strip())
+    if not match:
+        return None
+    vault = {"g": GLOBAL, "p": PROJECT, None: ""}[match["vault"]]
+    name = match["name"].removeprefix("#")
+    if name == CONTEXT and not match["kind"]:
+        return Ref(CONTEXT, name, vault or PROJECT)
+    if match["kind"] in (TOPIC, ARTICLE):
+        return Ref(match["kind"], name, vault)
+    return Ref(MEMORY, str(int(name)), vault) if re.fullmatch(r"[0-9]{1,18}", name) else None

@@ -1,0 +1,153 @@
+"""The system prompt: base text, personality, knowledge, project instructions, closing reminder, in this order.
+
+Owns the templates, their conditionals, the personalities and the order. Knows nothing of how knowledge is found or cut.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from co_cli.context import Context, assemble_context, wrap
+from co_cli.errors import Corrupt, Invalid, NotFound
+from co_cli.files import read_bytes, reason
+from co_cli.note import NoteError, decode
+from co_cli.settings import find_places, load_settings
+from co_cli.vault import open_vaults
+
+TYPE_CHECKING = False  # see co_cli.frontmatter
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from co_cli.settings import Places
+    from co_cli.vault import Vault
+
+PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
+"""The providers that a template may have words for."""
+ALIASES = {"google": "gemini"}
+LOCAL = ("offline",)
+"""Providers that send nothing anywhere: only their prompts may hold private notes."""
+
+_TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "prompts")
+_MARK = re.compile(r"^\[(IF ([^\]\n]*)|ENDIF)\][ \t]*\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """An assembled prompt with what went into it."""
+
+    text: str
+    provider: str
+    personality: str
+    context: Context
+    notices: tuple[str, ...] = ()
+
+
+def get_system_prompt(provider: str, personality: str | None = None) -> str:
+    """The system prompt for a provider; warnings about the knowledge go to stderr."""
+    import sys
+
+    places = find_places()
+    prompt = build_prompt(places, open_vaults(places), provider=provider, personality=personality)
+    for line in prompt.notices:
+        print(line, file=sys.stderr)  # noqa: T201 - the documented side effect of this function
+    return prompt.text
+
+
+def build_prompt(
+    places: Places, vaults: Iterable[Vault], *, provider: str | None = None, personality: str | None = None
+) -> Prompt:
+    """Load everything that a prompt is made of, and assemble it."""
+    settings = load_settings(places)
+    provider = provider or settings["provider"]
+    provider = ALIASES.get(provider, provider)
+    personality = settings["personality"] if personality is None else personality
+    context = assemble_context(vaults, private=provider in LOCAL)
+    instructions, notices = _instructions(places)
+    text = assemble(
+        base=resolve_conditionals(_template("system.md"), provider),
+        personality=load_personality(places, personality) if personality else "",
+        knowledge=context.text,
+        instructions=instructions,
+        closing=_template("closing.md"),
+    )
+    return Prompt(text, provider, personality, context, (*settings.warnings, *context.notices, *notices))
+
+
+def assemble(*, base: str, personality: str, knowledge: str, instructions: str, closing: str) -> str:
+    """Put the parts of a prompt into their order; empty ones leave no trace."""
+    parts = [
+        base,
+        f"## Personality\n\n{personality.strip()}" if personality.strip() else "",
+        wrap(knowledge) if knowledge else "",
+        f"## Project-Specific Instructions\n\n{instructions.strip()}" if instructions.strip() else "",
+        closing,
+    ]
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+
+
+def resolve_conditionals(template: str, provider: str) -> str:
+    """Keep the parts of a template between ``[IF provider]`` and ``[ENDIF]`` that are meant for this provider."""
+    kept: list[str] = []
+    position = 0
+    inside: str | None = None
+    for mark in _MARK.finditer(template):
+        line = template.count("\n", 0, mark.start()) + 1
+        if inside is None or inside == provider:
+            kept.append(template[position : mark.start()])
+        position = mark.end()
+        if mark[1] == "ENDIF":
+            if inside is None:
+                raise Corrupt(f"The template has an [ENDIF] without an [IF …] in line {line}.")
+            inside = None
+        else:
+            if inside is not None:
+                raise Corrupt(f"The template has an [IF …] inside another in line {line}.")
+            if mark[2] not in PROVIDERS:
+                raise Corrupt(f"The template names the unknown provider {mark[2]!r} in line {line}.")
+            inside = mark[2]
+    if inside is not None:
+        raise Corrupt(f"The template has an [IF {inside}] that is never closed.")
+    kept.append(template[position:])
+    return re.sub(r"\n{3,}", "\n\n", "".join(kept))
+
+
+def personalities(places: Places) -> dict[str, str]:
+    """The names of all personalities with the file of each; the user's own come before the built-in ones."""
+    found: dict[str, str] = {}
+    for folder in (os.path.join(_TEXTS, "personalities"), os.path.join(places.home, "personalities")):
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            continue
+        found.update({name[:-3]: os.path.join(folder, name) for name in names if name.endswith(".md") and name[0] != "."})
+    return dict(sorted(found.items()))
+
+
+def load_personality(places: Places, name: str) -> str:
+    """The text of a personality."""
+    known = personalities(places)
+    if name not in known:
+        own = os.path.join(places.home, "personalities", f"{name}.md")
+        raise NotFound(f"There is no personality {name!r}.", f"Known: {', '.join(known)}. Your own goes to {own}.")
+    raw = read_bytes(known[name]) or b""
+    try:
+        return decode(raw, known[name]).strip()
+    except NoteError as error:
+        raise Invalid(f"{error.problem}.", "Save the personality as UTF-8.") from error
+
+
+def _instructions(places: Places) -> tuple[str, list[str]]:
+    path = places.instructions
+    try:
+        return decode(read_bytes(path) or b"", path), []
+    except NoteError as error:
+        return "", [f"WARNING: {error.problem}; the instructions are left out."]
+    except OSError as error:
+        return "", [f"WARNING: {path}: cannot be read: {reason(error)}; the instructions are left out."]
+
+
+def _template(name: str) -> str:
+    with open(os.path.join(_TEXTS, name), encoding="utf-8") as file:
+        return file.read()

@@ -1,0 +1,275 @@
+"""Where things live, and what the user has set.
+
+Owns the folders of co, the discovery of the project, the table of settings, and which of them a project may bring along.
+Knows nothing of notes.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from co_cli.errors import Corrupt, Denied, Invalid, NotFound, Unavailable
+from co_cli.files import make_folder, reason, replace_file
+
+TYPE_CHECKING = False  # see co_cli.frontmatter
+if TYPE_CHECKING:
+    from typing import Any
+
+PROJECT_FOLDER = ".co-cli"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that can be set."""
+
+    name: str
+    default: str
+    meaning: str
+    harmless: bool
+    """Whether a project may set it by itself; the others could run something or send data elsewhere."""
+
+
+SETTINGS = (
+    Setting("personality", "", "style of the agent, one of `co prompt --personalities`", harmless=True),
+    Setting("provider", "offline", "model provider that prompts are made for", harmless=False),
+    Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders in force: one user, one project."""
+
+    home: str
+    """The user's folder: settings, personalities and the global vault."""
+    state: str
+    """What is neither knowledge nor derivable: journal, usage, sessions."""
+    project: str
+    """The top of the project, in which ``.co-cli`` lies or would lie."""
+
+    @property
+    def global_vault(self) -> str:
+        """The folder of the global vault."""
+        return os.path.join(self.home, "knowledge")
+
+    @property
+    def project_vault(self) -> str:
+        """The folder of the project's vault."""
+        return os.path.join(self.project, PROJECT_FOLDER, "knowledge")
+
+    @property
+    def user_settings(self) -> str:
+        """The user's settings file."""
+        return os.path.join(self.home, "settings.json")
+
+    @property
+    def project_settings(self) -> str:
+        """The settings file that comes with the project."""
+        return os.path.join(self.project, PROJECT_FOLDER, "settings.json")
+
+    @property
+    def instructions(self) -> str:
+        """The conventions of the project."""
+        return os.path.join(self.project, PROJECT_FOLDER, "instructions.md")
+
+
+def find_places(project: str | os.PathLike[str] | None = None) -> Places:
+    """The folders for a project, or for the one that the working directory is in."""
+    home = os.environ.get("CO_HOME") or os.path.join(_xdg("XDG_CONFIG_HOME", ".config"), "co-cli")
+    state = os.path.join(_xdg("XDG_STATE_HOME", os.path.join(".local", "state")), "co-cli")
+    if project is not None:
+        top = os.path.abspath(os.path.expanduser(os.fspath(project)))
+        if not os.path.isdir(top):
+            raise NotFound(f"There is no folder {top}.", "Name the top folder of a project.")
+    else:
+        top = find_project(_working_directory())
+    return Places(os.path.abspath(os.path.expanduser(home)), os.path.abspath(state), top)
+
+
+def _xdg(variable: str, default: str) -> str:
+    given = os.environ.get(variable, "")
+    return given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), default)
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise Unavailable("The working directory does not exist any more.", "Change to a folder that exists: cd ~") from None
+
+
+def find_project(start: str) -> str:
+    """The nearest ancestor that holds ``.co-cli``, else the top of the git checkout, else the folder itself."""
+    git_top = ""
+    folder = os.path.abspath(start)
+    while True:
+        if os.path.isdir(os.path.join(folder, PROJECT_FOLDER)):
+            return folder
+        if not git_top and os.path.exists(os.path.join(folder, ".git")):  # a folder, or a worktree's file
+            git_top = folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return git_top or os.path.abspath(start)
+        folder = parent
+
+
+# --------------------------------------------------------------------------------------------------------------- settings
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A setting with the value in force and where it comes from."""
+
+    name: str
+    value: str
+    origin: str
+    """``default``, ``user`` or ``project``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings in force, and what the project asked for without being trusted to."""
+
+    chosen: tuple[Chosen, ...]
+    untrusted: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> str:
+        return next(chosen.value for chosen in self.chosen if chosen.name == name)
+
+
+def load_settings(places: Places) -> Settings:
+    """Merge the defaults, the user's settings, and of the project's those that it may set."""
+    user, user_warnings = _read_tolerantly(places.user_settings)
+    project, project_warnings = _read_tolerantly(places.project_settings)
+    may_set_all = bool(project) and is_trusted(places)
+    untrusted = tuple(name for name in project if not may_set_all and name in _BY_NAME and not _BY_NAME[name].harmless)
+    chosen = []
+    for setting in SETTINGS:
+        if setting.name in project and setting.name not in untrusted:
+            chosen.append(Chosen(setting.name, project[setting.name], "project"))
+        elif setting.name in user:
+            chosen.append(Chosen(setting.name, user[setting.name], "user"))
+        else:
+            chosen.append(Chosen(setting.name, setting.default, "default"))
+    return Settings(tuple(chosen), untrusted, (*user_warnings, *project_warnings))
+
+
+def _read_tolerantly(path: str) -> tuple[dict[str, str], list[str]]:
+    """The known settings of a file; what is wrong with it is a warning, since a session must start all the same."""
+    try:
+        content = _read_file(path)
+    except Corrupt as error:
+        return {}, [f"{error.message} It is left out. {error.hint}".strip()]
+    known: dict[str, str] = {}
+    warnings = []
+    for name, value in content.items():
+        if name not in _BY_NAME:
+            warnings.append(f"{path}: there is no setting {name!r}; it is left out.")
+        elif not isinstance(value, str):
+            warnings.append(f"{path}: the setting {name!r} must be a text; it is left out.")
+        else:
+            known[name] = value
+    return known, warnings
+
+
+def _read_file(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise Corrupt(f"{path} cannot be read: {reason(error)}.", "Check the file and its permissions.") from error
+    import json
+
+    try:
+        content = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise Corrupt(f"{path}:{line}: this is no JSON.", "Correct the file by hand.") from error
+    if not isinstance(content, dict):
+        raise Corrupt(f"{path}:1: settings must be a JSON object.", "Correct the file by hand.")
+    return content
+
+
+def change_setting(places: Places, name: str, value: str | None, *, in_project: bool = False) -> str:
+    """Set a value, or with ``None`` go back to the default; everything else in the file stays. Returns the file's path."""
+    if name not in _BY_NAME:
+        import difflib
+
+        near = difflib.get_close_matches(name, _BY_NAME, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise NotFound(f"There is no setting {name!r}.", f"{hint}`co config list` shows them all.")
+    if in_project and not _BY_NAME[name].harmless:
+        raise Denied(
+            f"{name} cannot be set for a project by co: whoever clones it would have to trust it first.",
+            f"Set it for yourself: co config set {name} …",
+        )
+    path = places.project_settings if in_project else places.user_settings
+    content = _read_file(path)
+    if value is None:
+        content.pop(name, None)
+    else:
+        content[name] = value
+    _write_json(path, content)
+    return path
+
+
+def _write_json(path: str, content: object) -> None:
+    import json
+
+    make_folder(os.path.dirname(path))
+    replace_file(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode("utf-8"))
+
+
+# ------------------------------------------------------------------------------------------------------------------ trust
+
+
+def sensitive_settings(places: Places) -> dict[str, str]:
+    """What the project's settings ask for beyond the harmless."""
+    project, _ = _read_tolerantly(places.project_settings)
+    return {name: value for name, value in project.items() if not _BY_NAME[name].harmless}
+
+
+def is_trusted(places: Places) -> bool:
+    """Whether the user has trusted the project's settings, in just this wording."""
+    fingerprint = _fingerprint(places)
+    return bool(fingerprint) and _read_trust(places).get(places.project) == fingerprint
+
+
+def trust_project(places: Places, *, trusted: bool) -> None:
+    """Take the project's settings as they are now for one's own, or stop doing so."""
+    known = _read_trust(places)
+    if trusted:
+        fingerprint = _fingerprint(places)
+        if not fingerprint:
+            raise Invalid(f"{places.project} brings no settings: there is nothing to trust.")
+        known[places.project] = fingerprint
+    elif known.pop(places.project, None) is None:
+        return
+    _write_json(_trust_file(places), known)
+
+
+def _trust_file(places: Places) -> str:
+    return os.path.join(places.home, "trusted.json")
+
+
+def _read_trust(places: Places) -> dict[str, Any]:
+    try:
+        return _read_file(_trust_file(places))
+    except Corrupt:  # trust that cannot be read is no trust
+        return {}
+
+
+def _fingerprint(places: Places) -> str:
+    try:
+        with open(places.project_settings, "rb") as file:
+            content = file.read()
+    except OSError:
+        return ""
+    import hashlib
+
+    return hashlib.sha256(content).hexdigest()

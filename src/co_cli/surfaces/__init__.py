@@ -1,0 +1,1 @@
+"""The ways in which people and programs reach the knowledge."""

@@ -1,0 +1,487 @@
+"""A folder of notes: the only module that touches note files.
+
+Owns scanning, reading, guarded writing, ids, the archive and taking changes back. Knows nothing of search, prompts or
+surfaces.
+
+Every change runs under the vault's lock, is guarded by the bytes that were read, is written to the journal first, and
+happens as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound
+from co_cli.files import (
+    cannot,
+    discard,
+    flush_folder,
+    locked,
+    make_folder,
+    publish,
+    read_bytes,
+    reason,
+    stage,
+    sweep,
+)
+from co_cli.frontmatter import replace_fields
+from co_cli.journal import Change, Journal, Step
+from co_cli.note import (
+    CONTEXT,
+    FOLDERS,
+    GLOBAL,
+    MEMORY,
+    PROJECT,
+    Note,
+    NoteError,
+    Problem,
+    memory_name,
+    parse_note,
+)
+
+TYPE_CHECKING = False  # see co_cli.frontmatter
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from co_cli.settings import Places
+
+ARCHIVE = "archive"
+IGNORED = "# derived from the notes; co makes it anew\nknowledge.db*\n.lock\n"
+"""What a vault tells git not to keep."""
+
+_CHUNK = 1 << 16
+_HEAD = 4096
+_ID = re.compile(rb"^id:[ \t]*[\"']?([0-9]{1,18})", re.MULTILINE)
+_NUMBERED = re.compile(r"([0-9]{1,18})-")
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a scan found: the notes, and the files that are none."""
+
+    notes: tuple[Note, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """One vault: the global one, or a project's."""
+
+    root: str
+    name: str
+    journal: Journal
+
+    # ----------------------------------------------------------------------------------------------------------- reading
+
+    def scan(
+        self,
+        kinds: Iterable[str] = tuple(FOLDERS),
+        *,
+        wanted: Callable[[bytes], bool] | None = None,
+        archived: bool = False,
+    ) -> Scan:
+        """Read every note of these kinds; with ``wanted``, only those whose bytes it says yes to."""
+        notes: list[Note] = []
+        problems: list[Problem] = []
+        for kind in kinds:
+            for path, raw in self.files(kind, problems, archived=archived):
+                if wanted is None or wanted(raw):
+                    try:
+                        notes.append(parse_note(raw, kind=kind, vault=self.name, path=path))
+                    except NoteError as error:
+                        problems.append(error.problem)
+        return Scan(tuple(notes), tuple(sorted(problems, key=lambda problem: (problem.path, problem.line))))
+
+    def files(self, kind: str, problems: list[Problem], *, archived: bool = False) -> Iterator[tuple[str, bytes]]:
+        """The path and the bytes of each note file of a kind; what cannot be read is added to the problems."""
+        folder = self._folder(kind, archived=archived)
+        if not self._inside(folder):
+            problems.append(Problem(folder, "a symbolic link that leaves the vault is not followed", code="link"))
+            return
+        try:
+            entries = os.scandir(folder)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            problems.append(Problem(folder, f"cannot be read: {reason(error)}"))
+            return
+        with entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(".md") and name[0] != ".":
+                    raw = self._read_entry(entry, problems)
+                    if raw is not None:
+                        yield entry.path, raw
+
+    def _read_entry(self, entry: os.DirEntry[str], problems: list[Problem]) -> bytes | None:
+        try:
+            if entry.is_file(follow_symlinks=False):
+                return _read_file(entry.path)
+            if entry.is_symlink():
+                if not self._inside(entry.path):
+                    message = "a symbolic link that leaves the vault is not followed"
+                    problems.append(Problem(entry.path, message, code="link"))
+                return None  # a link inside the vault: its target is read under its own name
+            what = "a folder" if entry.is_dir() else "no regular file"
+            problems.append(Problem(entry.path, f"{what}, not a note", hint="Rename or move it.", code="not-a-file"))
+        except FileNotFoundError:  # removed since the folder was listed
+            return None
+        except OSError as error:
+            hint = f"Check its permissions: ls -l {entry.path}"
+            problems.append(Problem(entry.path, f"cannot be read: {reason(error)}", hint=hint))
+        return None
+
+    def _inside(self, path: str) -> bool:
+        """Whether a path, links resolved, lies in the vault, and a project's vault in its project."""
+        root = os.path.realpath(self.root)
+        top = os.path.realpath(os.path.dirname(os.path.dirname(self.root))) if self.name == PROJECT else root
+        real = os.path.realpath(path)
+        return (real == root or real.startswith(root + os.sep)) and (root + os.sep).startswith(top.rstrip(os.sep) + os.sep)
+
+    def read(self, path: str, kind: str) -> Note:
+        """Read one note; raises ``NotFound``, ``Denied`` or ``Corrupt``."""
+        if not self._inside(path):
+            raise Denied(f"{path} is a symbolic link that leaves the vault: co does not follow it.")
+        try:
+            raw = read_bytes(path)
+        except OSError as error:
+            raise Corrupt(f"{path} cannot be read: {reason(error)}.", "Check its permissions.") from error
+        if raw is None:
+            raise NotFound(f"There is no file {path}.")
+        try:
+            return parse_note(raw, kind=kind, vault=self.name, path=path)
+        except NoteError as error:
+            raise Corrupt(
+                f"{error.problem}.", error.problem.hint or "Correct it by hand, or run: co doctor --fix"
+            ) from error
+
+    def find(self, kind: str, name: str) -> Note | None:
+        """The note of a kind with this id or slug, the archive included; ``None`` if there is none."""
+        if kind == CONTEXT:
+            return self.read(self.context_path, CONTEXT) if os.path.lexists(self.context_path) else None
+        if kind != MEMORY:
+            path = os.path.join(self._folder(kind), f"{name}.md")
+            plain = os.path.basename(path) == f"{name}.md"
+            return self.read(path, kind) if plain and os.path.isfile(path) else None
+        return self._find_memory(int(name))
+
+    def _find_memory(self, wanted: int) -> Note | None:
+        def may_have_id(raw: bytes) -> bool:
+            return wanted in _ids(raw)
+
+        for archived in (False, True):
+            scan = self.scan((MEMORY,), wanted=may_have_id, archived=archived)
+            found = [note for note in scan.notes if note.id == wanted]
+            if len(found) > 1:
+                paths = "\n".join(sorted(note.path for note in found))
+                raise Conflict(
+                    f"{len(found)} memories have the id {wanted}.", "Mend it with: co doctor --fix", details=paths
+                )
+            if found:
+                return found[0]
+            broken = [problem for problem in scan.problems if problem.code in ("bad-frontmatter", "bad-field", "not-utf-8")]
+            if broken:
+                raise Corrupt(f"{broken[0]}.", broken[0].hint or "Correct it by hand, or run: co doctor --fix")
+        return None
+
+    def is_archived(self, note: Note) -> bool:
+        """Whether a note lies in the archive: kept and readable, but no longer recalled."""
+        return note.path.startswith(os.path.join(self.root, ARCHIVE) + os.sep)
+
+    @property
+    def context_path(self) -> str:
+        """The file of the context that is always loaded."""
+        return os.path.join(self.root, "context.md")
+
+    def _folder(self, kind: str, *, archived: bool = False) -> str:
+        return os.path.join(self.root, *((ARCHIVE,) if archived else ()), FOLDERS[kind])
+
+    # ---------------------------------------------------------------------------------------------------------- changing
+
+    @contextmanager
+    def change(self, operation: str, *, undoes: int | None = None) -> Iterator[Draft]:
+        """Make a change: what the draft holds when the block ends is done at once, or not at all."""
+        with self._held():
+            draft = Draft(self, operation, undoes)
+            yield draft
+            draft.commit()
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold the vault's lock, with nothing of an earlier process left half done."""
+        self.guard(self.root)
+        make_folder(self.root)
+        with locked(self.root):
+            self._settle()
+            ignore = os.path.join(self.root, ".gitignore")
+            if not os.path.lexists(ignore):
+                publish(stage(ignore, IGNORED.encode()), ignore, new=True)
+            yield
+
+    def guard(self, folder: str) -> None:
+        """Refuse to write where a symbolic link leads out of the vault."""
+        if not self._inside(folder):
+            raise Denied(f"{folder} leads out of the vault by a symbolic link: co does not write there.")
+
+    def changes(self) -> Iterator[Change]:
+        """The changes of this vault, newest first."""
+        if self.journal.pending():
+            with self._held():
+                pass
+        return self.journal.changes()
+
+    def _settle(self) -> None:
+        """Finish or take back what a killed process left half done."""
+        for number in self.journal.pending():
+            try:
+                steps = self.journal.steps(number)
+            except Corrupt:
+                self.journal.abandon(number)
+                continue
+            for folder in {os.path.dirname(self.absolute(step.path)) for step in steps}:
+                sweep(folder)
+            if all(read_bytes(self.absolute(step.path)) == step.after for step in steps):
+                self.journal.finish(number)
+            else:
+                self.take_back(steps)
+                self.journal.abandon(number)
+
+    def take_back(self, steps: Iterable[Step]) -> None:
+        """Put back what was there before, in those files that still hold what the change put into them."""
+        for step in steps:
+            path = self.absolute(step.path)
+            if step.before != step.after and read_bytes(path) == step.after:
+                _put(path, step.before)
+
+    def absolute(self, relative: str) -> str:
+        """The full path of a file that the journal names."""
+        return os.path.join(self.root, *relative.split("/"))
+
+    def relative(self, path: str) -> str:
+        """The name of a file in the journal."""
+        return os.path.relpath(path, self.root).replace(os.sep, "/")
+
+    def next_id(self) -> int:
+        """One more than the largest id in use, the archive included."""
+        largest = [0]
+        problems: list[Problem] = []
+        for archived in (False, True):
+            for path, raw in self.files(MEMORY, problems, archived=archived):
+                largest.extend((*_ids(raw), *_numbers(path)))
+        for problem in problems:  # a file that cannot be read still has its name
+            largest.extend(_numbers(problem.path))
+        return max(largest) + 1
+
+    def memory_path(self, memory_id: int, content: str) -> str:
+        """Where a new memory goes."""
+        return os.path.join(self._folder(MEMORY), memory_name(memory_id, content))
+
+    def archive_path(self, note: Note, *, archived: bool) -> str:
+        """Where a note lies in the archive, or out of it."""
+        return os.path.join(self._folder(note.kind, archived=archived), os.path.basename(note.path))
+
+    # ------------------------------------------------------------------------------------------------------- taking back
+
+    def undo(self, number: int) -> Change:
+        """Take a change back; refuses with the difference where a file has been changed since."""
+        with self.change("undo", undoes=number) as draft:
+            change = next((change for change in self.journal.changes() if change.number == number), None)
+            if change is None:
+                raise NotFound(f"There is no change {number}.", "`co log` lists the changes.")
+            if change.undone:
+                raise Conflict(f"Change {number} has been undone already.", "`co log` lists the changes.")
+            for step in reversed(self.journal.steps(number)):
+                path = self.absolute(step.path)
+                now = read_bytes(path)
+                if now != step.after:
+                    raise Conflict(
+                        f"{path} has been changed since: undoing would lose that.",
+                        "Nothing was changed. Bring it in order by hand, or undo the later change first.",
+                        details=difference(step.after, now, "as co left it", "as it is now"),
+                    )
+                self._reverse(draft, step, path)
+            draft.summary = f"undid: {change.summary}"
+        return change
+
+    def _reverse(self, draft: Draft, step: Step, path: str) -> None:
+        restored = step.before
+        if step.after is None and restored is not None and step.path.startswith(FOLDERS[MEMORY] + "/"):
+            ids = _ids(restored)
+            taken = next(iter(ids), 0)
+            if ids and any(taken in _ids(raw) for _, raw in self.files(MEMORY, [])):
+                # Meanwhile another memory got the id: the one that comes back takes a new one.
+                new_id = self.next_id()
+                restored = replace_fields(restored.decode("utf-8"), {"id": new_id}).encode("utf-8")
+                name = re.sub(r"^[0-9]+", f"{new_id:03d}", os.path.basename(path))
+                path = os.path.join(os.path.dirname(path), name)
+        draft.put(path, step.after, restored)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A change in the making, for one who holds the vault's lock."""
+
+    vault: Vault
+    operation: str
+    undoes: int | None = None
+    summary: str = ""
+    steps: list[Step] = field(default_factory=list)
+    _private: set[str] = field(default_factory=set)
+
+    def create(self, path: str, raw: bytes, *, private: bool = False) -> None:
+        """Add a file that must not exist yet."""
+        self.put(path, None, raw, private=private)
+
+    def replace(self, note: Note, raw: bytes, *, private: bool = False) -> None:
+        """Put new bytes in place of those that were read."""
+        self.put(note.path, note.raw, raw, private=private)
+
+    def remove(self, note: Note) -> None:
+        """Remove a file that is as it was read."""
+        self.put(note.path, note.raw, None)
+
+    def move(self, note: Note, path: str) -> None:
+        """Give a file another place."""
+        self.create(path, note.raw, private=note.private)
+        self.remove(note)
+
+    def put(self, path: str, before: bytes | None, after: bytes | None, *, private: bool = False) -> None:
+        """Add one step: the file must hold ``before``, and will hold ``after``."""
+        if before != after:
+            self.steps.append(Step(self.vault.relative(path), before, after))
+            if private:
+                self._private.add(path)
+
+    def commit(self) -> None:
+        """Check, write the journal, write the files; on any failure everything is as it was."""
+        if not self.steps:
+            return
+        folders = self._folders()
+        for step in self.steps:
+            self._check(step)
+        journal = self.vault.journal
+        number = journal.begin(self.operation, self.summary, tuple(self.steps), self.undoes)
+        staged: list[str | None] = []
+        applied = 0
+        try:
+            for folder in folders:
+                make_folder(folder)
+                sweep(folder)
+            staged.extend(map(self._stage, self.steps))
+            for step, temporary in zip(self.steps, staged, strict=True):
+                self._apply(step, temporary)
+                applied += 1
+        except (OSError, CoError) as error:
+            self.vault.take_back(self.steps[:applied])
+            journal.abandon(number)
+            for temporary in filter(None, staged):
+                discard(temporary)
+            if isinstance(error, OSError):
+                raise cannot("written", self.vault.root, error) from error
+            raise
+        journal.finish(number)
+
+    def _folders(self) -> set[str]:
+        folders = {os.path.dirname(self.vault.absolute(step.path)) for step in self.steps}
+        for folder in folders:
+            self.vault.guard(folder)
+        return folders
+
+    def _stage(self, step: Step) -> str | None:
+        if step.after is None:
+            return None
+        path = self.vault.absolute(step.path)
+        return stage(path, step.after, 0o600 if path in self._private else None)
+
+    def _apply(self, step: Step, temporary: str | None) -> None:
+        path = self.vault.absolute(step.path)
+        self._check(step)  # once more, at the last moment: an editor may have saved since
+        if temporary is None:
+            os.unlink(path)
+        else:
+            try:
+                publish(temporary, path, new=step.before is None)
+            except FileExistsError:
+                self._check(step)
+                raise
+        flush_folder(os.path.dirname(path))
+
+    def _check(self, step: Step) -> None:
+        path = self.vault.absolute(step.path)
+        try:
+            now = read_bytes(path)
+        except OSError as error:
+            raise cannot("read", path, error) from error
+        if now != step.before:
+            raise Conflict(
+                f"{path} was changed by another program meanwhile.",
+                "Nothing was overwritten. Look at both, then try again.",
+                details=difference(now, step.after, "as it is now", "as it would have become"),
+            )
+
+
+def open_vaults(places: Places) -> tuple[Vault, Vault]:
+    """The project's vault and the global one, in the order in which they are asked."""
+    return (
+        Vault(places.project_vault, PROJECT, _journal(places, places.project_vault, os.path.basename(places.project))),
+        Vault(places.global_vault, GLOBAL, _journal(places, places.global_vault, "global")),
+    )
+
+
+def _journal(places: Places, root: str, label: str) -> Journal:
+    import zlib
+
+    # The label is for people who look into the folder; the number tells two vaults with one label apart.
+    place = os.path.realpath(root).encode("utf-8", "surrogateescape")
+    label = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
+    return Journal(os.path.join(places.state, "journal", f"{label}-{zlib.crc32(place):08x}{zlib.adler32(place):08x}"))
+
+
+def _read_file(path: str) -> bytes:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        raw = os.read(handle, _CHUNK)
+        if len(raw) == _CHUNK:
+            parts = [raw]
+            while parts[-1]:
+                parts.append(os.read(handle, _CHUNK * 16))
+            return b"".join(parts)
+        return raw
+    finally:
+        os.close(handle)
+
+
+def _put(path: str, content: bytes | None) -> None:
+    if content is None:
+        os.unlink(path)
+    else:
+        publish(stage(path, content), path, new=False)
+    flush_folder(os.path.dirname(path))
+
+
+def _ids(raw: bytes) -> set[int]:
+    """The ids that a file could claim, read without understanding the rest of it."""
+    found = _ID.search(raw, 0, _HEAD)
+    return {int(found[1])} if found else set()
+
+
+def _numbers(path: str) -> list[int]:
+    found = _NUMBERED.match(os.path.basename(path))
+    return [int(found[1])] if found else []
+
+
+def difference(one: bytes | None, other: bytes | None, one_name: str, other_name: str) -> str:
+    """What a person compares: the lines in which two versions of a file differ."""
+    import difflib
+
+    def lines(raw: bytes | None) -> list[str]:
+        return [] if raw is None else raw.decode("utf-8", "replace").splitlines()
+
+    if one is None or other is None:
+        present = lines(other if one is None else one)
+        missing, there = (one_name, other_name) if one is None else (other_name, one_name)
+        return "\n".join([f"{missing}: no file", f"{there}:", *present])
+    return "\n".join(difflib.unified_diff(lines(one), lines(other), one_name, other_name, lineterm=""))
