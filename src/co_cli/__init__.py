@@ -11,7 +11,8 @@ The names below are the Python API; everything is imported when it is first used
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from co_cli.errors import CoError, Conflict, Corrupt, Denied, Invalid, NotFound, Unavailable
     from co_cli.knowledge import Hit, KnowledgeBase, Note, Problem, Recalled, Saved, open_knowledge

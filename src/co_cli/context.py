@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
 from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, Problem, is_expired
 from co_cli.settings import find_places
 from co_cli.vault import open_vaults
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -32,22 +32,23 @@ BUDGETS = {GLOBAL: 3 * 1024, PROJECT: 7 * 1024}
 OPENING, CLOSING = "<system-reminder>\n", "\n</system-reminder>"
 _TITLES = {GLOBAL: "Global Context", PROJECT: "Project Context"}
 
-_HEADING = re.compile(r"#{1,6}[ \t]+(.+?)[ \t#]*")
+_HEADING = re.compile(r"#{1,6}(?=[ \t]|$)(.*)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _BULLET = re.compile(r"[-*+][ \t]+(?:\*\*)?([^:*`]{1,80}?)(?::\*\*|\*\*:|:)[ \t]+\S.*")
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 # Markup by which some model or other tells a system's words from a user's.
 _ROLE_TAG = re.compile(
-    r"<(?=\s*/?\s*system-reminder)|<(?=\s*/?\s*(?:system|assistant|user|human|tool|instruction|prompt|context|im_start|im_end)[\w-]*[^<>]*>)"
-    r"|<(?=\|[\w -]{1,40}\|>)|<(?=<\s*/?\s*SYS\s*>>)",
+    r"<(?=\s*(?:/\s*)?system-reminder)"
+    r"|<(?=\s*(?:/\s*)?(?:system|assistant|user|human|tool|instruction|prompt|context|im_start|im_end)[^>]{0,200}>)"
+    r"|<(?=\|[\w -]{1,40}\|>)|<(?=<\s*(?:/\s*)?SYS\s*>>)",
     re.IGNORECASE,
 )
 _ROLE_BRACKET = re.compile(r"\[(?=/?(?:INST|SYSTEM|ASSISTANT)\])", re.IGNORECASE)
 _COMMAND = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|preceding|system|safety)\b"
     r"[^.\n]{0,30}\b(?:instructions?|prompts?|rules?|messages?|guidelines?|directives?|context)\b"
-    r"|^[ \t>]*(?:\*\*)?(?:system|assistant|developer)[ \t]*(?:prompt|message)?[ \t]*:"
+    r"|^[ \t>]*(?:\*\*)?(?:system|assistant|developer)[ \t]*(?:(?:prompt|message)[ \t]*)?:"
     r"|^[ \t>*#-]*new (?:system )?(?:instructions?|rules?|prompt)[ \t]*:"
     r"|\byou are now (?:in |a |an |the )?(?:\w+ ){0,2}(?:mode|jailbroken|unrestricted|dan)\b",
     re.IGNORECASE | re.MULTILINE,
@@ -81,6 +82,16 @@ class Context:
         return (*(f"WARNING: {problem}" for problem in self.problems), *self.warnings)
 
     @property
+    def target(self) -> int:
+        """Bytes above which a warning is given."""
+        return SIZE_TARGET
+
+    @property
+    def limit(self) -> int:
+        """Bytes above which the knowledge is cut."""
+        return SIZE_LIMIT
+
+    @property
     def cut(self) -> bool:
         """Whether it did not all fit."""
         return self.bytes > SIZE_LIMIT
@@ -109,22 +120,33 @@ def assemble_context(vaults: Iterable[Vault], *, private: bool) -> Context:
             document = None
         if document and _says_something(document.body) and (private or not document.private):
             documents[vault.name] = document.body
-        pinned.extend(pinned_memories(vault, private=private))
+        notes, broken = pinned_memories(vault, private=private)
+        pinned.extend(notes)
+        problems.extend(broken)
     if GLOBAL in documents and PROJECT in documents:
         documents[GLOBAL] = without_overridden(documents[GLOBAL], documents[PROJECT])
+        if not _says_something(documents[GLOBAL]):
+            del documents[GLOBAL]
     return _within_budget(documents, pinned, problems)
 
 
 def _says_something(body: str) -> bool:
     """Whether there is more than headings and comments, such as in a context that has just been made."""
-    return any(line.strip() and not _HEADING.fullmatch(line) for line in _COMMENT.sub("", body).splitlines())
+    end = body.rfind("-->") + 3
+    shown = _COMMENT.sub("", body[:end]) + body[end:]
+    return any(line.strip() and not _HEADING.fullmatch(line) for line in shown.splitlines())
 
 
-def pinned_memories(vault: Vault, *, private: bool) -> list[Note]:
-    """The pinned memories of a vault, oldest first."""
-    notes = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw).notes
-    kept = (note for note in notes if note.pinned and (private or not note.private) and not is_expired(note))
-    return sorted(kept, key=lambda note: note.id or 0)
+def pinned_memories(vault: Vault, *, private: bool) -> tuple[list[Note], list[Problem]]:
+    """The pinned memories of a vault, oldest first, and those that are left out because they cannot be read."""
+    scan = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw)
+    kept = (note for note in scan.notes if note.pinned and (private or not note.private) and not is_expired(note))
+    broken = [
+        replace(problem, message=f"left out: {problem.message}")
+        for problem in scan.problems
+        if problem.code in ("bad-frontmatter", "bad-field", "not-utf-8")
+    ]
+    return sorted(kept, key=lambda note: note.id or 0), broken
 
 
 def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list[Problem]) -> Context:
@@ -187,9 +209,9 @@ def without_overridden(global_body: str, project_body: str) -> str:
     kept: list[str] = []
     dropping = False
     for line, place in _bullets(global_body):
-        if place or not line.startswith((" ", "\t")):  # an indented line goes with the bullet above it
+        if place or (line.strip() and not line.startswith((" ", "\t"))):  # an indented line goes with the bullet above it
             dropping = place in taken
-        if not dropping:
+        if not dropping or not line.strip():
             kept.append(line)
     return "\n".join(kept)
 
@@ -207,7 +229,7 @@ def _bullets(body: str) -> list[tuple[str, tuple[str, str] | None]]:
             title = _HEADING.fullmatch(line)
             bullet = _BULLET.fullmatch(line)
             if title:
-                heading = title[1].casefold()
+                heading = title[1].strip(" \t#").casefold()
             elif bullet:
                 place = (heading, " ".join(bullet[1].casefold().split()))
         lines.append((line, place))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, replace
-from datetime import UTC
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
 from co_cli.files import reason
@@ -17,7 +17,6 @@ from co_cli.frontmatter import FrontmatterError, parse_frontmatter, render_field
 from co_cli.note import FOLDERS, MEMORY, Note, NoteError, Problem, memory_name, parse_note, slugify
 from co_cli.vault import IGNORED, Vault
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -100,7 +99,7 @@ def _marked(problem: Problem) -> Problem:
     for number, line in enumerate(head.splitlines(), start=1):
         if line.startswith(_CONFLICT_MARKS):
             hint = "Choose between the two sides by hand, then remove the marks."
-            return replace(problem, message="conflict marks of a git merge are left in it", line=number, hint=hint)
+            return problem._replace(message="conflict marks of a git merge are left in it", line=number, hint=hint)
     return problem
 
 
@@ -214,7 +213,7 @@ def _mend_header(vault: Vault, path: str, new_id: int) -> tuple[bytes, bytes] | 
 
 
 def _missing(fields: dict[str, object], path: str, new_id: int) -> dict[str, object]:
-    from datetime import datetime
+    from datetime import UTC, datetime
 
     changes: dict[str, object] = {}
     memory_id, created, tags = fields.get("id"), fields.get("created"), fields.get("tags")
@@ -288,7 +287,7 @@ def _repair_permissions(vault: Vault) -> list[Finding]:
             os.chmod(path, mode)
             findings.append(Finding(problem, mendable=True, mended=f"permissions are now {mode:o}"))
         except OSError as error:
-            findings.append(Finding(replace(problem, hint=f"chmod failed: {reason(error)}"), mendable=True))
+            findings.append(Finding(problem._replace(hint=f"chmod failed: {reason(error)}"), mendable=True))
     return findings
 
 
@@ -300,7 +299,7 @@ def _repair_ignored(vault: Vault) -> list[Finding]:
                 with open(problem.path, "rb") as file:
                     before = file.read()
             except OSError as error:
-                findings.append(Finding(replace(problem, hint=f"cannot be read: {reason(error)}")))
+                findings.append(Finding(problem._replace(hint=f"cannot be read: {reason(error)}")))
                 continue
             separator = b"" if not before or before.endswith(b"\n") else b"\n"
             draft.put(problem.path, before, before + separator + IGNORED.encode())

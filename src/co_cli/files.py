@@ -13,10 +13,10 @@ import stat
 import sys
 import time
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from co_cli.errors import Unavailable
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

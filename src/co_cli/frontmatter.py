@@ -10,8 +10,8 @@ else goes to YAML. A property test holds the two together.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # instead of typing's: importing typing costs milliseconds at every start
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
@@ -24,7 +24,7 @@ SCOPES = ("project", "language", "global")
 
 _FENCE = re.compile(r"---[ \t]*(?:\r?\n|$)")
 _CLOSING = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
-_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
+_NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _TIMESTAMP = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 )
@@ -32,8 +32,8 @@ _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 
 # What both ways of reading agree on. A plain word starts with a letter, so it is never a number; the words that YAML 1.1
 # takes for booleans or nothing are left to YAML.
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PLAIN_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?: (.*?))?[ ]*\r?")
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_PLAIN_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]{0,99}):(?: (.*?))?[ ]*\r?")
 _PLAIN_INT = re.compile(r"0|[1-9][0-9]{0,17}")
 _PLAIN_WORD = re.compile(r"[A-Za-z](?:[A-Za-z0-9_./+-]|[ ](?=[A-Za-z0-9_./+-]))*")
 _YAML_WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
@@ -62,8 +62,10 @@ def _cut(text: str) -> tuple[int, int, int] | None:
     closing = _CLOSING.search(text, opening.end()) if opening else None
     if not opening or not closing:
         return None
-    blank = _BLANK_LINES.match(text, min(closing.end() + 1, len(text)))
-    return opening.end(), closing.start(), blank.end() if blank else closing.end()
+    after = min(closing.end() + 1, len(text))
+    first = _NOT_BLANK.search(text, after)
+    body = text.rfind("\n", after, first.start() if first else len(text)) + 1  # 0 where no blank line follows
+    return opening.end(), closing.start(), body or after
 
 
 def split_frontmatter(text: str) -> tuple[str | None, str]:
@@ -179,7 +181,7 @@ def _dumper() -> type[Any]:
     if "dumper" not in _yaml_classes:
         import yaml
 
-        class NoteDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+        class NoteDumper(yaml.SafeDumper):  # the one in C would write 🚀 as \U0001F680
             """A safe dumper that writes timestamps bare, lists on one line and never an alias."""
 
             def ignore_aliases(self, _data: object) -> bool:
@@ -238,29 +240,39 @@ def render_document(fields: Mapping[str, object], body: str) -> str:
 def replace_fields(text: str, changes: Mapping[str, object | None]) -> str:
     """Set fields (or remove those given as ``None``), leaving every other byte of the document as it was.
 
-    Order, comments, quoting and line endings of what is not changed stay. Raises :class:`FrontmatterError` where the header
-    cannot be read.
+    Order, comments, quoting and line endings of what is not changed stay; a field that has the value already is not changed.
+    Raises :class:`FrontmatterError` where the header cannot be read.
     """
     cut = _cut(text)
+    old = {} if cut is None else parse_header(text[cut[0] : cut[1]])
+    changes = {name: value for name, value in changes.items() if not _stays(old, name, value)}
+    if not changes:
+        return text
     if cut is None:
         bom = "\ufeff" if text.startswith("\ufeff") else ""
         header = "".join(render_field(name, value) for name, value in changes.items() if value is not None)
         return f"{bom}---\n{header}---\n\n{text.removeprefix(bom)}"
     start, end, _ = cut
     header = text[start:end]
-    wanted = {**parse_header(header), **changes}
+    wanted = {**old, **changes}
     wanted = {name: value for name, value in wanted.items() if value is not None or name not in changes}
     newline = "\r\n" if text[:start].endswith("\r\n") else "\n"
     edited = header
-    for name, value in changes.items():
-        edited = _replace_field(edited, name, value, newline)
     try:
+        for name, value in changes.items():
+            edited = _replace_field(edited, name, value, newline)
         exact = parse_header(edited) == wanted
     except FrontmatterError:
         exact = False
     if not exact:  # a header of a shape that cannot be cut by the line, such as one in braces, is written anew
         edited = "".join(render_field(name, value) for name, value in wanted.items()).replace("\n", newline)
     return text[:start] + edited + text[end:]
+
+
+def _stays(fields: Mapping[str, object], name: str, value: object | None) -> bool:
+    if value is None or name not in fields:
+        return value is None and name not in fields
+    return repr(fields[name]) == repr(value)  # by their writing, because 1 == True
 
 
 def _replace_field(header: str, name: str, value: object | None, newline: str) -> str:
@@ -279,7 +291,10 @@ def _field_span(header: str, name: str) -> tuple[int, int] | None:
     """Where a top-level field stands, from the first letter of its name to the last of its value."""
     import yaml
 
-    root = yaml.compose(header, Loader=yaml.SafeLoader)
+    try:
+        root = yaml.compose(header, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise FrontmatterError("Invalid YAML in frontmatter: it cannot be cut into fields") from error
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
         return None
     for key, value in root.value:
@@ -301,7 +316,7 @@ def validate_context_frontmatter(fields: Mapping[str, Any]) -> None:
     if fields["version"] != 1 or isinstance(fields["version"], bool):
         raise FieldError("version", f"Unsupported version: {fields['version']!r} (field 'version' must be 1)")
     _require(fields, "updated")
-    _check_timestamp("updated", fields["updated"])
+    validate_note_frontmatter(fields)
 
 
 def validate_memory_frontmatter(fields: Mapping[str, Any]) -> None:

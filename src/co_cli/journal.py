@@ -12,12 +12,11 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from datetime import UTC
+from typing import TYPE_CHECKING
 
 from co_cli.errors import Corrupt
 from co_cli.files import cannot, discard, flush_folder, make_folder, publish, stage, sweep
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -62,7 +61,7 @@ class Journal:
     def begin(self, operation: str, summary: str, steps: tuple[Step, ...], undoes: int | None = None) -> int:
         """Write a change down before it is made; returns its number."""
         import json
-        from datetime import datetime
+        from datetime import UTC, datetime
 
         make_folder(self.folder, mode=0o700)
         sweep(self.folder)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
-from datetime import UTC
 from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Denied, Invalid, NotFound
 from co_cli.note import (
@@ -33,15 +32,14 @@ from co_cli.note import (
     render_memory,
 )
 from co_cli.retrieval import PHRASE, Filter, Hit, Recalled, Why, retrieve
-from co_cli.settings import Places, find_places
+from co_cli.settings import Places, Settings, find_places, load_settings
 from co_cli.vault import Vault, difference, open_vaults
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from co_cli.context import Context
-    from co_cli.doctor import Report
+    from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
     from co_cli.prompt import Prompt
 
@@ -52,6 +50,9 @@ __all__ = [
     "MEMORY",
     "PROJECT",
     "TOPIC",
+    "Change",
+    "Context",
+    "Finding",
     "Forgotten",
     "Hit",
     "KnowledgeBase",
@@ -60,16 +61,21 @@ __all__ = [
     "Note",
     "Places",
     "Problem",
+    "Prompt",
     "Recalled",
+    "Report",
     "Saved",
+    "Vault",
     "Why",
+    "is_expired",
     "open_knowledge",
+    "open_knowledge_at",
 ]
 
 CONTENT_LIMIT = 50 * 1024 * 1024
 """Bytes of a memory's text above which it is refused: such a text is a document, not a memory."""
 
-_DAYS = re.compile(r"([0-9]{1,5})([dwmy])")
+_DAYS = r"([0-9]{1,5})([dwmy])"
 _UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}
 _CONTEXT_TEMPLATE = """---
 version: 1
@@ -82,8 +88,7 @@ updated: {now}
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """What became of a text that was to be kept."""
 
     note: Note
@@ -91,23 +96,20 @@ class Saved:
     """``created``, ``updated``, or ``unchanged`` where a note already says it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(NamedTuple):
     """The notes that were forgotten."""
 
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """Notes, with the files that could not be read as such."""
 
     notes: tuple[Note, ...]
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedChange:
+class LoggedChange(NamedTuple):
     """A change with its place in the log: 1 is the newest."""
 
     position: int
@@ -117,12 +119,12 @@ class LoggedChange:
     change: Change
 
 
-@dataclass(frozen=True, slots=True)
 class KnowledgeBase:
     """The notes of one user and one project."""
 
-    places: Places
-    vaults: tuple[Vault, ...]
+    def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
+        self.places = places
+        self.vaults = vaults
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
@@ -160,7 +162,7 @@ class KnowledgeBase:
             "pinned": pinned,
             "private": private,
         }
-        vault = self._vault(GLOBAL if in_global else PROJECT)
+        vault = self.vault(GLOBAL if in_global else PROJECT)
         others = [other for other in self.vaults if other is not vault and vault.name == PROJECT]
         with vault.change("learn") as draft:
             keyed = self._keyed(vault, category, key) if key else None
@@ -215,7 +217,7 @@ class KnowledgeBase:
         With ``expected_sha`` the change is refused where the file is no longer the one that was read.
         """
         note = self.get(ref)
-        vault = self._vault(note.vault)
+        vault = self.vault(note.vault)
         if expected_sha is not None and note.sha != expected_sha:
             raise Conflict(
                 f"{note.path} was changed by another program meanwhile.",
@@ -252,6 +254,8 @@ class KnowledgeBase:
     def forget(self, refs: Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""
         notes = [self.get(ref) for ref in dict.fromkeys(refs)]
+        if any(note.kind == CONTEXT for note in notes):
+            raise Invalid("The context is not forgotten but edited.", "Empty it with: co edit context")
         for vault in self.vaults:
             mine = [note for note in notes if note.vault == vault.name]
             if mine:
@@ -267,7 +271,7 @@ class KnowledgeBase:
         for note in notes:
             if note.kind == CONTEXT:
                 raise Invalid("The context cannot be archived.", "Shorten it instead: co edit context")
-            if self._vault(note.vault).is_archived(note) is not restore:
+            if self.vault(note.vault).is_archived(note) is not restore:
                 raise Conflict(f"{note.ref} is {'not ' if restore else 'already '}in the archive.")
         moved = []
         for vault in self.vaults:
@@ -364,7 +368,7 @@ class KnowledgeBase:
             found = next((entry for entry in changes if which.lstrip("#") in (str(entry.position), entry.id)), None)
             if found is None:
                 raise NotFound(f"There is no change {which}.", "`co log` lists the changes.")
-        self._vault(found.vault).undo(found.change.number)
+        self.vault(found.vault).undo(found.change.number)
         return found
 
     # ----------------------------------------------------------------------------------------------------- what is loaded
@@ -391,7 +395,7 @@ class KnowledgeBase:
 
     def init(self, *, in_global: bool = False) -> tuple[str, ...]:
         """Make the folders of a vault and an empty context; nothing that is there is touched. Returns what was made."""
-        vault = self._vault(GLOBAL if in_global else PROJECT)
+        vault = self.vault(GLOBAL if in_global else PROJECT)
         made = []
         with vault.change("init") as draft:
             for name in FOLDERS.values():
@@ -412,13 +416,29 @@ class KnowledgeBase:
 
         return examine(self.vaults, fix=fix)
 
-    def _vault(self, name: str) -> Vault:
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return load_settings(self.places)
+
+    def ref(self, text: str) -> str:
+        """The ref of a memory, topic or article that a text is, or an empty string where it is other words."""
+        parsed = parse_ref(text)
+        return text.strip() if parsed and parsed.kind != CONTEXT else ""
+
+    def vault(self, name: str) -> Vault:
+        """The vault of this name: ``project`` or ``global``."""
         return next(vault for vault in self.vaults if vault.name == name)
 
 
 def open_knowledge(project: str | os.PathLike[str] | None = None) -> KnowledgeBase:
     """Open the knowledge of a project (without one: of the project that the working directory is in) and the global one."""
     places = find_places(project)
+    return KnowledgeBase(places, open_vaults(places))
+
+
+def open_knowledge_at(*, home: str, state: str, project: str) -> KnowledgeBase:
+    """Open knowledge that lies in just these folders, whatever the environment says."""
+    places = Places(os.path.abspath(home), os.path.abspath(state), os.path.abspath(project))
     return KnowledgeBase(places, open_vaults(places))
 
 
@@ -520,7 +540,7 @@ def clean_tags(tags: Iterable[str]) -> list[str]:
 
 def now() -> str:
     """The moment as co writes it."""
-    from datetime import datetime
+    from datetime import UTC, datetime
 
     return datetime.now(UTC).isoformat(timespec="seconds")
 
@@ -532,7 +552,7 @@ def parse_expiry(text: str) -> str:
         return ""
     from datetime import date, datetime, timedelta
 
-    span = _DAYS.fullmatch(text.lower())
+    span = re.fullmatch(_DAYS, text.lower())
     try:
         if span:
             return (datetime.now().astimezone().date() + timedelta(days=int(span[1]) * _UNIT[span[2]])).isoformat()
@@ -545,8 +565,3 @@ def _timestamp(text: str) -> str:
     from datetime import datetime
 
     return datetime.fromisoformat(text).isoformat(timespec="seconds")
-
-
-def expired(note: Note) -> bool:
-    """Whether a note's time is over."""
-    return is_expired(note)

@@ -6,20 +6,19 @@ Owns turning the bytes of one file into a :class:`Note` and back. Knows nothing 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from datetime import UTC
+from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.frontmatter import (
     FieldError,
     FrontmatterError,
     parse_frontmatter,
     render_document,
+    split_frontmatter,
     validate_context_frontmatter,
     validate_memory_frontmatter,
     validate_note_frontmatter,
 )
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -33,14 +32,13 @@ PROJECT, GLOBAL = "project", "global"
 SLUG_LENGTH = 50
 SUMMARY_LENGTH = 80
 
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-# Punctuation and white space, except between two digits.
-_INSIGNIFICANT = re.compile(r"(?<![0-9])[\s!\"'()*,./:;?@\[\\\]_`{}-]+|[\s!\"'()*,./:;?@\[\\\]_`{}-]+(?![0-9])")
-_REF = re.compile(r"(?:(?P<vault>g|p):)?(?:(?P<kind>memory|topic|article):)?(?P<name>.+)", re.DOTALL)
+_HEADING = r"(?m)^#{1,6}[ \t]+(\S.*)$"
+_DIGITS = frozenset("0123456789")
+_PUNCTUATION = re.compile(r"[\s!\"'()*,./:;?@\[\\\]_`{}-]+")
+_REF = r"(?s)(?:(?P<vault>g|p):)?(?:(?P<kind>memory|topic|article):)?(?P<name>.+)"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in a file that a person has to look at; it never stops the other files from being read."""
 
     path: str
@@ -61,8 +59,7 @@ class NoteError(ValueError):
         self.problem = problem
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """One Markdown document of a vault, as it stands in its file."""
 
     kind: str
@@ -177,9 +174,17 @@ def _typed(kind: str, fields: Mapping[str, Any], body: str, slug: str) -> dict[s
     if kind == MEMORY:
         typed["id"] = fields["id"]
     else:
-        heading = _HEADING.search(body)
-        typed["title"] = str(fields.get("title") or fields.get("topic") or (heading[1] if heading else slug))
+        typed["title"] = str(fields.get("title") or fields.get("topic") or _first_heading(body) or slug)
     return typed
+
+
+def _first_heading(body: str) -> str:
+    found = re.search(_HEADING, body)
+    title = found[1].rstrip() if found else ""
+    bare = title.rstrip("#")
+    return (
+        title if bare.rstrip() == bare and bare else bare.rstrip()
+    )  # "# Learn C#" ends in no closing sign, "# Learn #" does
 
 
 def decode(raw: bytes, path: str) -> str:
@@ -195,8 +200,9 @@ def decode(raw: bytes, path: str) -> str:
 
 
 def _line_of(text: str, field: str) -> int:
-    found = re.search(rf"^[\"']?{re.escape(field)}[\"']?[ \t]*:", text, re.MULTILINE)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+    header = split_frontmatter(text)[0] or ""
+    found = re.search(rf"^[\"']?{re.escape(field)}[\"']?[ \t]*:", header, re.MULTILINE)
+    return header.count("\n", 0, found.start()) + 2 if found else 1
 
 
 def render_memory(fields: Mapping[str, object], content: str) -> bytes:
@@ -216,8 +222,12 @@ def slugify(text: str) -> str:
         import unicodedata
 
         head = unicodedata.normalize("NFC", head)
-        kept = (letter if letter.isalnum() or unicodedata.category(letter).startswith("M") else "-" for letter in head)
-        slug = re.sub(r"-+", "-", "".join(kept)).strip("-")
+        slug = ""
+        for sign in head:
+            # a mark, such as an accent, belongs to the letter before it
+            kept = sign.isalnum() or (unicodedata.category(sign)[0] == "M" and slug[-1:] not in ("", "-"))
+            slug += sign if kept else "-"
+        slug = re.sub(r"-+", "-", slug).strip("-")
     return slug[:SLUG_LENGTH].strip("-") or "memory"
 
 
@@ -229,7 +239,8 @@ def memory_name(memory_id: int, content: str) -> str:
 def fold(text: str) -> str:
     """What two texts have in common when they differ only in case, white space and punctuation.
 
-    Signs that carry meaning stay: ``C++``, ``C#`` and ``C`` are three things, and so are ``3.11`` and ``311``.
+    Signs that carry meaning stay: ``C++``, ``C#`` and ``C`` are three things, and so are ``3.11`` and ``311``, ``-5`` and ``5``,
+    ``a != b`` and ``a = b``.
     """
     folded = " ".join(text.casefold().split())
     if not folded.isascii():
@@ -237,12 +248,23 @@ def fold(text: str) -> str:
 
         folded = unicodedata.normalize("NFKC", folded).casefold()
         folded = "".join("-" if sign > "\x7f" and unicodedata.category(sign)[0] == "P" else sign for sign in folded)
-    return _INSIGNIFICANT.sub("", folded) or folded
+    return _PUNCTUATION.sub(_significant, folded) or folded
+
+
+def _significant(run: re.Match[str]) -> str:
+    """What a run of punctuation and white space means: mostly nothing."""
+    before, after = run.string[max(run.start() - 1, 0) : run.start()], run.string[run.end() : run.end() + 1]
+    signs = "".join(run[0].split())
+    if after in _DIGITS and before in _DIGITS:
+        return signs or " "
+    if after in _DIGITS and run[0][-1] in "-." and (not before or len(run[0]) > 1):
+        return run[0][-1]  # -5 is not 5, and .5 is not 5
+    return "!" if after == "=" and signs.endswith("!") else ""
 
 
 def instant(timestamp: str) -> float:
     """The moment that a note's timestamp names, for sorting; one without a zone is taken as UTC."""
-    from datetime import datetime
+    from datetime import UTC, datetime
 
     try:
         moment = datetime.fromisoformat(timestamp)
@@ -255,7 +277,7 @@ def is_expired(note: Note) -> bool:
     """Whether a note's time is over: a date counts until its end, in local time."""
     if not note.expires:
         return False
-    from datetime import datetime
+    from datetime import UTC, datetime
 
     now = datetime.now(UTC)
     if len(note.expires) == len("2026-12-31"):
@@ -263,8 +285,7 @@ def is_expired(note: Note) -> bool:
     return instant(note.expires) < now.timestamp()
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(NamedTuple):
     """A parsed ref: which note is meant, and in which vault where that was said."""
 
     kind: str
@@ -274,13 +295,14 @@ class Ref:
 
 def parse_ref(text: str) -> Ref | None:
     """Read ``12``, ``#12``, ``g:3``, ``topic:deploy``, ``g:article:rfc-9110`` or ``context``; ``None`` for anything else."""
-    match = _REF.fullmatch(text.strip())
+    match = re.fullmatch(_REF, text.strip())
     if not match:
         return None
     vault = {"g": GLOBAL, "p": PROJECT, None: ""}[match["vault"]]
-    name = match["name"].removeprefix("#")
+    name = match["name"]
     if name == CONTEXT and not match["kind"]:
         return Ref(CONTEXT, name, vault or PROJECT)
     if match["kind"] in (TOPIC, ARTICLE):
         return Ref(match["kind"], name, vault)
-    return Ref(MEMORY, str(int(name)), vault) if re.fullmatch(r"[0-9]{1,18}", name) else None
+    number = re.fullmatch(r"#?([0-9]{1,18})", name)
+    return Ref(MEMORY, str(int(number[1])), vault) if number else None

@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from co_cli.context import Context, assemble_context, wrap
-from co_cli.errors import Corrupt, Invalid, NotFound
+from co_cli.errors import CoError, Corrupt, Invalid, NotFound
 from co_cli.files import read_bytes, reason
 from co_cli.note import NoteError, decode
 from co_cli.settings import find_places, load_settings
 from co_cli.vault import open_vaults
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -60,14 +60,23 @@ def build_prompt(
 ) -> Prompt:
     """Load everything that a prompt is made of, and assemble it."""
     settings = load_settings(places)
-    provider = provider or settings["provider"]
+    provider = provider or settings.value("provider")
     provider = ALIASES.get(provider, provider)
-    personality = settings["personality"] if personality is None else personality
     context = assemble_context(vaults, private=provider in LOCAL)
     instructions, notices = _instructions(places)
+    style = ""
+    if personality is None:
+        personality = settings.value("personality")
+        try:
+            style = load_personality(places, personality) if personality else ""
+        except CoError as error:  # a file asked for it, and no file keeps a session from starting
+            notices.append(f"WARNING: {error.message} The prompt goes without. {error.hint}")
+            personality = ""
+    elif personality:
+        style = load_personality(places, personality)
     text = assemble(
         base=resolve_conditionals(_template("system.md"), provider),
-        personality=load_personality(places, personality) if personality else "",
+        personality=style,
         knowledge=context.text,
         instructions=instructions,
         closing=_template("closing.md"),
@@ -131,9 +140,10 @@ def load_personality(places: Places, name: str) -> str:
     if name not in known:
         own = os.path.join(places.home, "personalities", f"{name}.md")
         raise NotFound(f"There is no personality {name!r}.", f"Known: {', '.join(known)}. Your own goes to {own}.")
-    raw = read_bytes(known[name]) or b""
     try:
-        return decode(raw, known[name]).strip()
+        return decode(read_bytes(known[name]) or b"", known[name]).strip()
+    except OSError as error:
+        raise Invalid(f"{known[name]} cannot be read: {reason(error)}.", "Check its permissions.") from error
     except NoteError as error:
         raise Invalid(f"{error.problem}.", "Save the personality as UTF-8.") from error
 

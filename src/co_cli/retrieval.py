@@ -10,12 +10,11 @@ just the notes that contain it. The ranked tiers take their place beside :func:`
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Invalid
 from co_cli.note import instant, is_expired
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -91,8 +90,7 @@ _STOP_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(NamedTuple):
     """Why a note was found."""
 
     match: str
@@ -105,8 +103,7 @@ class Why:
         return f"{self.match} ({', '.join(self.words)}) in {' and '.join(self.places)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A note that matched, with its score and the reason."""
 
     note: Note
@@ -114,8 +111,7 @@ class Hit:
     why: Why
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(NamedTuple):
     """The answer to a query: the hits, the mode that found them, and anything that held it back."""
 
     query: str
@@ -125,8 +121,7 @@ class Recalled:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """Which notes a query is put to."""
 
     kinds: tuple[str, ...]
@@ -170,8 +165,7 @@ def grep(vaults: Iterable[Vault], query: str, *, limit: int, only: Filter) -> Re
     return Recalled(query, "grep", tuple(hits[:limit]), problems=tuple(problems))
 
 
-@dataclass(frozen=True, slots=True)
-class _Matcher:
+class _Matcher(NamedTuple):
     phrase: str
     words: tuple[str, ...]
 

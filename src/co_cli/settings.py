@@ -7,20 +7,18 @@ Knows nothing of notes.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Corrupt, Denied, Invalid, NotFound, Unavailable
 from co_cli.files import make_folder, reason, replace_file
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from typing import Any
 
 PROJECT_FOLDER = ".co-cli"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One thing that can be set."""
 
     name: str
@@ -38,8 +36,7 @@ SETTINGS = (
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """The folders in force: one user, one project."""
 
     home: str
@@ -118,8 +115,7 @@ def find_project(start: str) -> str:
 # --------------------------------------------------------------------------------------------------------------- settings
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """A setting with the value in force and where it comes from."""
 
     name: str
@@ -128,16 +124,28 @@ class Chosen:
     """``default``, ``user`` or ``project``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """All settings in force, and what the project asked for without being trusted to."""
 
     chosen: tuple[Chosen, ...]
     untrusted: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def __getitem__(self, name: str) -> str:
+    def value(self, name: str) -> str:
+        """The value in force of one setting."""
+        known_setting(name)
         return next(chosen.value for chosen in self.chosen if chosen.name == name)
+
+
+def known_setting(name: str) -> Setting:
+    """The setting of this name."""
+    if name not in _BY_NAME:
+        import difflib
+
+        near = difflib.get_close_matches(name, _BY_NAME, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise NotFound(f"There is no setting {name!r}.", f"{hint}`co config list` shows them all.")
+    return _BY_NAME[name]
 
 
 def load_settings(places: Places) -> Settings:
@@ -197,12 +205,7 @@ def _read_file(path: str) -> dict[str, Any]:
 
 def change_setting(places: Places, name: str, value: str | None, *, in_project: bool = False) -> str:
     """Set a value, or with ``None`` go back to the default; everything else in the file stays. Returns the file's path."""
-    if name not in _BY_NAME:
-        import difflib
-
-        near = difflib.get_close_matches(name, _BY_NAME, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise NotFound(f"There is no setting {name!r}.", f"{hint}`co config list` shows them all.")
+    known_setting(name)
     if in_project and not _BY_NAME[name].harmless:
         raise Denied(
             f"{name} cannot be set for a project by co: whoever clones it would have to trust it first.",

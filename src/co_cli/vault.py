@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound
 from co_cli.files import (
@@ -28,7 +28,6 @@ from co_cli.files import (
     sweep,
 )
 from co_cli.frontmatter import replace_fields
-from co_cli.journal import Change, Journal, Step
 from co_cli.note import (
     CONTEXT,
     FOLDERS,
@@ -42,10 +41,10 @@ from co_cli.note import (
     parse_note,
 )
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from co_cli.journal import Change, Journal, Step
     from co_cli.settings import Places
 
 ARCHIVE = "archive"
@@ -54,25 +53,31 @@ IGNORED = "# derived from the notes; co makes it anew\nknowledge.db*\n.lock\n"
 
 _CHUNK = 1 << 16
 _HEAD = 4096
-_ID = re.compile(rb"^id:[ \t]*[\"']?([0-9]{1,18})", re.MULTILINE)
-_NUMBERED = re.compile(r"([0-9]{1,18})-")
+_ID = rb"(?m)^id:[ \t]*[\"']?([0-9]{1,18})"
+_NUMBERED = r"([0-9]{1,18})-"
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """What a scan found: the notes, and the files that are none."""
 
     notes: tuple[Note, ...]
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Vault:
     """One vault: the global one, or a project's."""
 
-    root: str
-    name: str
-    journal: Journal
+    def __init__(self, root: str, name: str, journal_folder: str) -> None:
+        self.root = root
+        self.name = name
+        self.journal_folder = journal_folder
+
+    @property
+    def journal(self) -> Journal:
+        """The changes of this vault; loaded where they are needed, since most commands only read."""
+        from co_cli.journal import Journal
+
+        return Journal(self.journal_folder)
 
     # ----------------------------------------------------------------------------------------------------------- reading
 
@@ -320,16 +325,16 @@ class Vault:
         draft.put(path, step.after, restored)
 
 
-@dataclass(slots=True)
 class Draft:
     """A change in the making, for one who holds the vault's lock."""
 
-    vault: Vault
-    operation: str
-    undoes: int | None = None
-    summary: str = ""
-    steps: list[Step] = field(default_factory=list)
-    _private: set[str] = field(default_factory=set)
+    def __init__(self, vault: Vault, operation: str, undoes: int | None = None) -> None:
+        self.vault = vault
+        self.operation = operation
+        self.undoes = undoes
+        self.summary = ""
+        self.steps: list[Step] = []
+        self._private: set[str] = set()
 
     def create(self, path: str, raw: bytes, *, private: bool = False) -> None:
         """Add a file that must not exist yet."""
@@ -350,6 +355,8 @@ class Draft:
 
     def put(self, path: str, before: bytes | None, after: bytes | None, *, private: bool = False) -> None:
         """Add one step: the file must hold ``before``, and will hold ``after``."""
+        from co_cli.journal import Step
+
         if before != after:
             self.steps.append(Step(self.vault.relative(path), before, after))
             if private:
@@ -426,18 +433,20 @@ class Draft:
 def open_vaults(places: Places) -> tuple[Vault, Vault]:
     """The project's vault and the global one, in the order in which they are asked."""
     return (
-        Vault(places.project_vault, PROJECT, _journal(places, places.project_vault, os.path.basename(places.project))),
-        Vault(places.global_vault, GLOBAL, _journal(places, places.global_vault, "global")),
+        Vault(
+            places.project_vault, PROJECT, _journal_folder(places, places.project_vault, os.path.basename(places.project))
+        ),
+        Vault(places.global_vault, GLOBAL, _journal_folder(places, places.global_vault, "global")),
     )
 
 
-def _journal(places: Places, root: str, label: str) -> Journal:
+def _journal_folder(places: Places, root: str, label: str) -> str:
     import zlib
 
     # The label is for people who look into the folder; the number tells two vaults with one label apart.
     place = os.path.realpath(root).encode("utf-8", "surrogateescape")
     label = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
-    return Journal(os.path.join(places.state, "journal", f"{label}-{zlib.crc32(place):08x}{zlib.adler32(place):08x}"))
+    return os.path.join(places.state, "journal", f"{label}-{zlib.crc32(place):08x}{zlib.adler32(place):08x}")
 
 
 def _read_file(path: str) -> bytes:
@@ -464,12 +473,12 @@ def _put(path: str, content: bytes | None) -> None:
 
 def _ids(raw: bytes) -> set[int]:
     """The ids that a file could claim, read without understanding the rest of it."""
-    found = _ID.search(raw, 0, _HEAD)
+    found = re.search(_ID, raw[:_HEAD])
     return {int(found[1])} if found else set()
 
 
 def _numbers(path: str) -> list[int]:
-    found = _NUMBERED.match(os.path.basename(path))
+    found = re.match(_NUMBERED, os.path.basename(path))
     return [int(found[1])] if found else []
 
 

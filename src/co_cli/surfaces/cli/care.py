@@ -1,0 +1,165 @@
+"""The commands that look after the vaults: init, status, doctor."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, PROJECT, TOPIC, is_expired, open_knowledge
+from co_cli.surfaces.cli.terminal import emit, paint, warn
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+    from co_cli.knowledge import Finding, Listing, Vault
+
+
+def init_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Make the folders of the project's vault and an empty context. What is there already is not touched.
+
+    Examples:
+        co init
+        co init --global
+    """
+    parser.add_argument("--global", action="store_true", dest="in_global", help="the vault of all your projects")
+    return _init
+
+
+def _init(arguments: Namespace) -> None:
+    kb = open_knowledge()
+    made = kb.init(in_global=arguments.in_global)
+    root = kb.vault(GLOBAL if arguments.in_global else PROJECT).root
+    name = "g:context" if arguments.in_global else "context"
+    if made:
+        lines = [f"✓ Made {path}" for path in made]
+        display = "\n".join([*lines, f'Next: co edit {name}, or: co learn "…"'])
+    else:
+        display = f"{root} is there already: nothing to make."
+    emit(arguments, {"vault": root, "made": list(made), "display": display}, display)
+
+
+def status_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Say where everything is, how much there is, and what is set.
+
+    Examples:
+        co status
+        co status --json
+    """
+    del parser  # it takes no arguments of its own
+    return _status
+
+
+def _status(arguments: Namespace) -> None:
+    kb = open_knowledge()
+    listing = kb.list((MEMORY, TOPIC, ARTICLE))
+    vaults = [_vault_data(vault, listing) for vault in kb.vaults]
+    settings = kb.settings()
+    context = kb.context(private=True)
+    data = {
+        "project": kb.places.project,
+        "vaults": vaults,
+        "context": {"bytes": context.bytes, "target": context.target, "limit": context.limit},
+        "search": {"mode": "grep", "notes": sum(int(str(vault["notes"])) for vault in vaults)},
+        "settings": {chosen.name: chosen.value for chosen in settings.chosen},
+        "untrusted": list(settings.untrusted),
+        "problems": len(listing.problems),
+    }
+    warn([*settings.warnings, *context.notices])
+    emit(arguments, data, "\n".join(_status_lines(data, vaults)))
+
+
+def _vault_data(vault: Vault, listing: Listing) -> dict[str, object]:
+    notes = [note for note in listing.notes if note.vault == vault.name]
+    counts = {kind: sum(note.kind == kind for note in notes) for kind in (MEMORY, TOPIC, ARTICLE)}
+    return {
+        "name": vault.name,
+        "path": vault.root,
+        "exists": os.path.isdir(vault.root),
+        "notes": len(notes),
+        "memories": counts[MEMORY],
+        "topics": counts[TOPIC],
+        "articles": counts[ARTICLE],
+        "pinned": sum(note.pinned for note in notes),
+        "expired": sum(map(is_expired, notes)),
+    }
+
+
+def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> list[str]:
+    lines = []
+    for vault in vaults:
+        lines.append(f"{paint(str(vault['name']).ljust(8), 'bold')} {vault['path']}")
+        if not vault["exists"]:
+            lines.append(f"         not made yet: co init{' --global' if vault['name'] == GLOBAL else ''}")
+            continue
+        counts = ", ".join(f"{vault[name]} {name}" for name in ("memories", "topics", "articles") if vault[name])
+        extras = ", ".join(f"{vault[name]} {name}" for name in ("pinned", "expired") if vault[name])
+        lines.append(f"         {counts or 'no notes yet'}{f' ({extras})' if extras else ''}")
+    context, settings = data["context"], data["settings"]
+    if isinstance(context, dict) and isinstance(settings, dict):
+        lines.append(f"{paint('context '.ljust(8), 'bold')} {context['bytes']} of {context['target']} bytes in every prompt")
+        lines.append(f"{paint('search  ', 'bold')} grep: every note is read at each query")
+        chosen = ", ".join(f"{name} {value or 'none'}" for name, value in settings.items())
+        lines.append(f"{paint('settings', 'bold')} {chosen}")
+    if data["untrusted"]:
+        lines.append("This project asks for settings that need your trust: co trust")
+    if data["problems"]:
+        lines.append(f"{data['problems']} files cannot be read as notes: co doctor")
+    return lines
+
+
+def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
+    """Find what is wrong with the files: duplicate ids, broken headers, wrong names, permissions, what git should ignore.
+
+    With --fix, mend what can be mended. Nothing is ever deleted, and `co undo` takes a repair back. Exits with 1 while
+    something is left to mend.
+
+    Examples:
+        co doctor
+        co doctor --fix
+    """
+    parser.add_argument("--fix", action="store_true", help="mend what can be mended")
+    return _doctor
+
+
+def _doctor(arguments: Namespace) -> int:
+    kb = open_knowledge()
+    report = kb.check(fix=arguments.fix)
+    settings = kb.settings()
+    warn(settings.warnings)
+    data = {
+        "notes": report.notes,
+        "open": len(report.open),
+        "findings": [_finding_data(finding) for finding in report.findings],
+        "settings_warnings": list(settings.warnings),
+    }
+    lines = [line for finding in report.findings for line in _finding_lines(finding)]
+    mendable = sum(finding.mendable for finding in report.open)
+    if report.open:
+        lines.append(
+            f"{len(report.open)} to look at" + (f", {mendable} of them mended by: co doctor --fix" if mendable else "")
+        )
+    else:
+        lines.append(f"✓ {report.notes} notes, nothing wrong with them.")
+    emit(arguments, data, "\n".join(lines))
+    return 1 if report.open else 0
+
+
+def _finding_data(finding: Finding) -> dict[str, object]:
+    problem = finding.problem
+    return {
+        "code": problem.code,
+        "path": problem.path,
+        "line": problem.line,
+        "message": problem.message,
+        "hint": problem.hint,
+        "mendable": finding.mendable,
+        "mended": finding.mended,
+    }
+
+
+def _finding_lines(finding: Finding) -> list[str]:
+    if finding.mended:
+        return [f"{paint('mended', 'green')}  {finding.problem}: {finding.mended}"]
+    lines = [f"{paint('problem', 'yellow')} {finding.problem}"]
+    return [*lines, f"        {finding.problem.hint}"] if finding.problem.hint else lines

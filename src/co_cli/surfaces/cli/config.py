@@ -1,0 +1,127 @@
+"""The commands of set-up: config, trust, completion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from co_cli.errors import Denied
+from co_cli.settings import (
+    SETTINGS,
+    change_setting,
+    find_places,
+    is_trusted,
+    load_settings,
+    sensitive_settings,
+    trust_project,
+)
+from co_cli.surfaces.cli.terminal import ask, emit, paint, warn
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+
+def config_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Read and change settings. A project's settings come with its clone: only the harmless ones among them count.
+
+    Examples:
+        co config list
+        co config get personality
+        co config set personality terse
+        co config unset personality
+    """
+    commands = parser.add_subparsers(dest="action", required=True, prog="co config", metavar="ACTION")
+    commands.add_parser("list", help="all settings, with where each comes from")
+    get = commands.add_parser("get", help="print one value")
+    get.add_argument("name", metavar="NAME", help="which setting")
+    put = commands.add_parser("set", help="change one")
+    put.add_argument("name", metavar="NAME", help="which setting")
+    put.add_argument("value", metavar="VALUE", help="its new value")
+    unset = commands.add_parser("unset", help="go back to the default")
+    unset.add_argument("name", metavar="NAME", help="which setting")
+    for command in (put, unset):
+        command.add_argument("--project", action="store_true", help="for everybody who has this project")
+    return _config
+
+
+def _config(arguments: Namespace) -> None:
+    places = find_places()
+    if arguments.action in ("set", "unset"):
+        value = arguments.value if arguments.action == "set" else None
+        path = change_setting(places, arguments.name, value, in_project=arguments.project)
+        display = f"✓ {arguments.name} is {'now ' + repr(value) if value is not None else 'unset'} in {path}"
+        emit(arguments, {"name": arguments.name, "value": value, "path": path, "display": display}, display)
+        return
+    settings = load_settings(places)
+    warn(settings.warnings)
+    if arguments.action == "get":
+        value = settings.value(arguments.name)
+        emit(arguments, {"name": arguments.name, "value": value}, value)
+        return
+    meanings = {setting.name: setting.meaning for setting in SETTINGS}
+    rows = [
+        {"name": chosen.name, "value": chosen.value, "origin": chosen.origin, "meaning": meanings[chosen.name]}
+        for chosen in settings.chosen
+    ]
+    width = max(len(row["name"]) for row in rows)
+    lines = [
+        f"{paint(row['name'].ljust(width), 'bold')}  {row['value'] or '(none)'}  "
+        + paint(f"{row['origin']}; {row['meaning']}", "dim")
+        for row in rows
+    ]
+    lines += [f"The project asks for {name} too: co trust" for name in settings.untrusted]
+    emit(arguments, {"settings": rows, "untrusted": list(settings.untrusted)}, "\n".join(lines))
+
+
+def trust_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Take a project's settings for your own, also those that could run something or send data elsewhere.
+
+    They are shown first. Trust is for the settings as they are now: when they change, you are asked again.
+
+    Examples:
+        co trust
+        co trust --yes
+        co trust --remove
+    """
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--remove", action="store_true", help="trust them no longer")
+    return _trust
+
+
+def _trust(arguments: Namespace) -> None:
+    places = find_places()
+    if arguments.remove:
+        trust_project(places, trusted=False)
+        display = f"✓ {places.project} is not trusted."
+        emit(arguments, {"project": places.project, "trusted": False, "display": display}, display)
+        return
+    asked = sensitive_settings(places)
+    if not is_trusted(places) and asked and not arguments.yes:
+        lines = [f"{places.project} wants to set:", *(f"  {name} = {value!r}" for name, value in asked.items())]
+        answer = ask("\n".join([*lines, "Trust these settings? y / N"]), otherwise="Look at them, then: co trust --yes")
+        if answer.lower() not in ("y", "yes"):
+            raise Denied("The project is not trusted.")
+    trust_project(places, trusted=True)
+    display = f"✓ {places.project} is trusted with its settings as they are now."
+    emit(arguments, {"project": places.project, "trusted": True, "settings": asked, "display": display}, display)
+
+
+def completion_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Print the completion script of a shell.
+
+    Examples:
+        co completion bash > ~/.local/share/bash-completion/completions/co
+        co completion zsh > ~/.zfunc/_co
+        co completion fish > ~/.config/fish/completions/co.fish
+    """
+    parser.add_argument("shell", choices=("bash", "zsh", "fish", "tcsh", "powershell"), help="which shell")
+    return _completion
+
+
+def _completion(arguments: Namespace) -> None:
+    import shtab
+
+    from co_cli.surfaces.cli.main import whole_parser
+
+    script = shtab.complete(whole_parser(), shell=arguments.shell)
+    emit(arguments, {"shell": arguments.shell, "script": script}, script)

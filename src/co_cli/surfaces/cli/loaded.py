@@ -1,0 +1,70 @@
+"""The commands that show what agents are given: prompt."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from co_cli.knowledge import open_knowledge
+from co_cli.surfaces.cli.terminal import emit, paint, say, warn
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+    from co_cli.knowledge import Context
+
+
+def prompt_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Show the system prompt as an agent gets it; its budget goes to stderr.
+
+    Private notes are in it only for `offline`, which sends nothing anywhere.
+
+    Examples:
+        co prompt
+        co prompt --provider gemini --personality terse
+        co prompt --personalities
+    """
+    parser.add_argument("--provider", metavar="P", help="gemini, ollama, openai, anthropic or offline")
+    parser.add_argument("--personality", metavar="N", help="the style")
+    parser.add_argument("--personalities", action="store_true", help="list the styles instead")
+    return _prompt
+
+
+def _prompt(arguments: Namespace) -> None:
+    kb = open_knowledge()
+    if arguments.personalities:
+        known = kb.personalities()
+        emit(arguments, {"personalities": dict(known)}, "\n".join(known))
+        return
+    prompt = kb.prompt(arguments.provider, arguments.personality)
+    warn(prompt.notices)
+    context = prompt.context
+    data = {
+        "provider": prompt.provider,
+        "personality": prompt.personality,
+        "bytes": len(prompt.text.encode("utf-8")),
+        "knowledge": _budget(context),
+        "prompt": prompt.text,
+    }
+    emit(arguments, data, prompt.text.rstrip("\n"))
+    if not arguments.json:
+        say(paint(budget_text(context), "dim", sys.stderr))
+
+
+def _budget(context: Context) -> dict[str, object]:
+    return {
+        "bytes": context.bytes,
+        "target": context.target,
+        "limit": context.limit,
+        "cut": context.cut,
+        "parts": [{"name": part.name, "bytes": part.bytes, "budget": part.budget} for part in context.parts],
+    }
+
+
+def budget_text(context: Context) -> str:
+    """How the knowledge fits its budget, for people."""
+    if not context.parts:
+        return "Knowledge: none yet. Make a context: co init"
+    parts = [f"{part.name} {part.bytes}" + (f" of {part.budget}" if part.budget else "") for part in context.parts]
+    return f"Knowledge: {context.bytes} of {context.target} bytes ({', '.join(parts)})"

@@ -1,0 +1,189 @@
+"""The command ``co``: finds the command, reads its arguments, runs it, and turns errors into exit codes.
+
+Owns the list of commands and the table from the kind of an error to an exit code. Each command lives in a module of its
+group and is imported when it is called: what `co recall` does not need, `co recall` does not load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.errors import CONFLICT, CORRUPT, DENIED, INVALID, NOT_FOUND, UNAVAILABLE, CoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import NoReturn
+
+EXIT_CODES = {INVALID: 2, NOT_FOUND: 3, CONFLICT: 4, DENIED: 5, UNAVAILABLE: 1, CORRUPT: 1}
+INTERRUPTED = 130
+
+
+class Command(NamedTuple):
+    """One command: where it lives and what it does."""
+
+    module: str
+    summary: str
+    group: str
+
+
+_GROUPS = {
+    "Every day": {
+        "learn": ("notes", "remember a small fact"),
+        "recall": ("recall", "find notes by what they say"),
+        "list": ("notes", "list the memories"),
+        "show": ("notes", "show a note as it stands in its file"),
+        "edit": ("notes", "change a note in your editor, or with options"),
+        "forget": ("notes", "remove notes; `co undo` brings them back"),
+        "pin": ("notes", "load a memory into every prompt"),
+        "unpin": ("notes", "stop loading a memory into every prompt"),
+    },
+    "Looking back": {
+        "log": ("history", "list the last changes"),
+        "undo": ("history", "take a change back"),
+    },
+    "What agents see": {
+        "prompt": ("loaded", "show the assembled prompt with its budget"),
+    },
+    "Care": {
+        "init": ("care", "make the folders of a vault and an empty context"),
+        "status": ("care", "say where everything is and how much there is"),
+        "doctor": ("care", "find what is wrong with the files, and mend it"),
+        "knowledge": ("knowledge", "list or archive memories"),
+        "import": ("exchange", "take in what another tool remembered"),
+    },
+    "Set-up": {
+        "config": ("config", "read and change settings"),
+        "trust": ("config", "take a project's settings for your own"),
+        "completion": ("config", "print the completion script of a shell"),
+    },
+    "Trying and measuring": {
+        "demo": ("demo", "see what co does, in a scratch vault, in 20 seconds"),
+        "bench": ("bench", "measure the promises on this machine"),
+    },
+}
+COMMANDS = {
+    name: Command(f"co_cli.surfaces.cli.{module}", summary, group)
+    for group, commands in _GROUPS.items()
+    for name, (module, summary) in commands.items()
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors of ours, and whose every command takes ``--json``."""
+
+    def error(self, message: str) -> NoReturn:
+        """Complain about the arguments."""
+        raise CoError(f"{message[:1].upper()}{message[1:]}.", f"See: {self.prog} --help", code="usage")
+
+
+def build_parser(name: str) -> tuple[Parser, Callable[[argparse.Namespace], int | None]]:
+    """The parser of one command, and what runs it."""
+    command = COMMANDS[name]
+    configure = getattr(import_module(command.module), f"{name}_command")
+    description, _, examples = (configure.__doc__ or "").partition("Examples:")
+    parser = Parser(
+        prog=f"co {name}",
+        description=_dedent(description),
+        epilog=f"examples:\n{_dedent(examples, indent='  ')}" if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    run = configure(parser)
+    for target in (parser, *_children(parser)):
+        target.add_argument("--json", action="store_true", help="one JSON document on stdout, nothing else")
+    return parser, run
+
+
+def _children(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    actions = parser._actions  # noqa: SLF001 - argparse has no public way to its subparsers
+    return [child for action in actions if isinstance(action.choices, dict) for child in action.choices.values()]
+
+
+def _dedent(text: str, indent: str = "") -> str:
+    return "\n".join(indent + line.strip() for line in text.strip().splitlines())
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """Every command in one parser, for those who look at all of them: completion and the docs."""
+    parser = argparse.ArgumentParser(prog="co", description="Long-term memory for you and your agents.")
+    commands = parser.add_subparsers(dest="command")
+    for name, command in COMMANDS.items():
+        single, _ = build_parser(name)
+        commands.add_parser(name, help=command.summary, parents=[single], add_help=False, conflict_handler="resolve")
+    return parser
+
+
+def overview() -> str:
+    """What `co --help` prints."""
+    lines = ["usage: co COMMAND …", "", "Long-term memory for you and your agents, in plain Markdown files."]
+    width = max(map(len, COMMANDS))
+    for group, commands in _GROUPS.items():
+        lines += ["", f"{group}:"]
+        lines += [f"  {name.ljust(width)}  {summary}" for name, (_, summary) in commands.items()]
+    lines += ["", "`co COMMAND --help` explains one, with examples. New here? Try: co demo"]
+    return "\n".join(lines)
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command line; returns the exit code."""
+    name, *rest = argv or ("--help",)
+    if name in ("-h", "--help") or (name == "help" and not rest):
+        print(overview())
+        return 0
+    if name in ("-V", "--version"):
+        from co_cli import __version__
+
+        print(f"co {__version__}")
+        return 0
+    if name == "help":
+        name, rest = rest[0], ["--help"]
+    if name not in COMMANDS:
+        import difflib
+
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"Did you mean `co {near[0]}`? " if near else ""
+        raise CoError(f"There is no command {name!r}.", f"{hint}`co --help` lists them.", code="usage")
+    parser, command = build_parser(name)
+    return command(parser.parse_args(rest)) or 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point of ``co`` and ``co-cli``."""
+    argv = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a note may hold what the terminal's encoding cannot show
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = run(argv)
+        sys.stdout.flush()
+    except CoError as error:
+        _report(error, as_json="--json" in argv)
+        return EXIT_CODES[error.kind]
+    except KeyboardInterrupt:
+        print("\nInterrupted: nothing was left half done.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _report(error: CoError, *, as_json: bool) -> None:
+    from co_cli.surfaces.cli.terminal import paint
+
+    if as_json:
+        import json
+
+        content = {"kind": error.kind, "code": error.code, "message": error.message, "hint": error.hint}
+        if error.details:
+            content["details"] = error.details
+        print(json.dumps({"error": content}, ensure_ascii=False, indent=2))
+    print(f"{paint('error:', 'red', sys.stderr)} {error.message}", file=sys.stderr)
+    if error.details:
+        print(error.details, file=sys.stderr)
+    if error.hint:
+        print(paint(error.hint, "dim", sys.stderr), file=sys.stderr)

@@ -1,0 +1,307 @@
+"""The commands of every day: learn, list, show, edit, forget, pin, unpin."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from co_cli.errors import CoError, Conflict, Invalid, NotFound, Unavailable
+from co_cli.knowledge import GLOBAL, MEMORY, open_knowledge
+from co_cli.surfaces.cli.terminal import as_data, ask, emit, interactive, line_of, paint, say, warn
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterable
+
+    from co_cli.knowledge import KnowledgeBase, Listing, Note, Saved
+
+
+def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Remember a small fact: one sentence that stands by itself.
+
+    Saying the same again adds nothing. The same --category and --key again replace the text; `co log` keeps the old one.
+
+    Examples:
+        co learn "We deploy on Fridays, after the tests are green" -t deploy
+        co learn "I prefer concise answers" --global --pin
+        co learn "Staging is frozen" --expires 30d
+        git log -1 --format=%s | co learn -
+    """
+    parser.add_argument("text", nargs="+", metavar="TEXT", help="what to remember; - reads it from stdin")
+    parser.add_argument("-t", "--tag", action="append", default=[], metavar="TAG", help="a tag; may be given again")
+    parser.add_argument("--global", action="store_true", dest="in_global", help="for all your projects")
+    parser.add_argument("--category", default="", metavar="C", help="user_preferences, project_insights or learned_facts")
+    parser.add_argument("--key", default="", metavar="K", help="a name under which a later text replaces this one")
+    parser.add_argument("--language", default="", metavar="L", help="the programming language that it is about")
+    parser.add_argument("--expires", default="", metavar="WHEN", help="a date (2026-12-31) or a span (30d, 2w, 6m, 1y)")
+    parser.add_argument("--pin", action="store_true", help="load it into every prompt")
+    parser.add_argument("--private", action="store_true", help="never let it leave this machine")
+    parser.add_argument("--force", action="store_true", help="add a twin all the same; keep a secret, as private")
+    return _learn
+
+
+def _learn(arguments: Namespace) -> None:
+    text = _given(arguments.text)
+    saved = open_knowledge().save(
+        text,
+        tags=arguments.tag,
+        in_global=arguments.in_global,
+        category=arguments.category,
+        key=arguments.key,
+        language=arguments.language,
+        expires=arguments.expires,
+        pinned=arguments.pin,
+        private=arguments.private,
+        force=arguments.force,
+    )
+    note = saved.note
+    name = os.path.basename(note.path)
+    display = {
+        "created": f"✓ Saved memory {note.ref}: {name}\nLocation: {note.path}",
+        "updated": f"✓ Updated memory {note.ref}: {name}\nLocation: {note.path}",
+        "unchanged": f"Memory {note.ref} already says this: {note.summary}\nNothing was added; --force adds it.",
+    }[saved.outcome]
+    emit(arguments, {"memory_id": note.id, **_outcome(saved, display)}, display)
+
+
+def _given(words: list[str]) -> str:
+    if words == ["-"]:
+        try:
+            return sys.stdin.read()
+        except UnicodeDecodeError as error:
+            raise Invalid("The input is not UTF-8.", "Convert it first, for instance with iconv.") from error
+    return " ".join(words)
+
+
+def _outcome(saved: Saved, display: str) -> dict[str, object]:
+    return {"path": saved.note.path, "ref": saved.note.ref, "outcome": saved.outcome, "display": display}
+
+
+def list_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """List the memories of the project and the global ones.
+
+    Examples:
+        co list
+        co list -t deploy --json
+        co list --archived
+    """
+    add_list_arguments(parser)
+    return lambda arguments: print_list(arguments, open_knowledge())
+
+
+def add_list_arguments(parser: ArgumentParser) -> None:
+    """The filters of a list of memories."""
+    parser.add_argument("-t", "--tag", action="append", default=[], metavar="TAG", help="only those with this tag")
+    parser.add_argument("--category", default="", metavar="C", help="only those of this category")
+    parser.add_argument("--key", default="", metavar="K", help="only those with this key")
+    parser.add_argument("--archived", action="store_true", help="those in the archive instead")
+
+
+def print_list(arguments: Namespace, kb: KnowledgeBase) -> None:
+    """Print the memories that the filters let through."""
+    listing = kb.list(
+        (MEMORY,), tags=arguments.tag, category=arguments.category, key=arguments.key, archived=arguments.archived
+    )
+    warn(listing.problems)
+    count = len(listing.notes)
+    emit(arguments, _listed(listing) if arguments.json else None, "\n".join(map(line_of, listing.notes)))
+    if not arguments.json:
+        say(paint(f"Total memories: {count}" if count else 'No memories yet. Save one: co learn "…"', "dim", sys.stderr))
+
+
+def _listed(listing: Listing) -> dict[str, object]:
+    problems = [{"path": problem.path, "line": problem.line, "message": problem.message} for problem in listing.problems]
+    return {"count": len(listing.notes), "memories": [as_data(note) for note in listing.notes], "problems": problems}
+
+
+def show_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Show a note as it stands in its file.
+
+    Examples:
+        co show 12
+        co show g:3
+        co show context
+    """
+    parser.add_argument("ref", metavar="REF", help="which note: 12, g:3, topic:deploy, context")
+    return _show
+
+
+def _show(arguments: Namespace) -> None:
+    note = open_knowledge().get(arguments.ref)
+    if not arguments.json:
+        say(paint(note.path, "dim", sys.stderr))
+    emit(arguments, {**as_data(note), "sha": note.sha, "text": note.text}, note.text.removeprefix("\ufeff").rstrip("\n"))
+
+
+def edit_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Change a note in your editor, or with options. What you do not touch stays as it is.
+
+    The editor is the setting `editor`, else $VISUAL, else $EDITOR. A change that another program made meanwhile is never
+    overwritten.
+
+    Examples:
+        co edit 12
+        co edit context
+        co edit 12 --content "We deploy on Mondays" -t deploy
+    """
+    parser.add_argument("ref", metavar="REF", help="which note: 12, g:3, context, g:context")
+    parser.add_argument("--content", metavar="TEXT", help="the new text; - reads it from stdin")
+    parser.add_argument("-t", "--tag", action="append", metavar="TAG", help="the new tags, instead of the old")
+    parser.add_argument("--expires", metavar="WHEN", help='a date or a span; "" for never')
+    parser.add_argument("--private", action="store_const", const=True, help="never let it leave this machine")
+    parser.add_argument("--force", action="store_true", help="keep what looks like a secret, as private")
+    return _edit
+
+
+def _edit(arguments: Namespace) -> None:
+    kb = open_knowledge()
+    options = (arguments.content, arguments.tag, arguments.expires, arguments.private)
+    if all(option is None for option in options):
+        saved = _edit_in_editor(kb, arguments.ref, force=arguments.force)
+    else:
+        content = None if arguments.content is None else _given([arguments.content])
+        saved = kb.update(
+            arguments.ref,
+            content=content,
+            tags=arguments.tag,
+            expires=arguments.expires,
+            private=arguments.private,
+            force=arguments.force,
+        )
+    _report_update(arguments, saved)
+
+
+def _report_update(arguments: Namespace, saved: Saved) -> None:
+    if saved.outcome == "unchanged":
+        display = f"{saved.note.ref} is as it was: nothing to change."
+    else:
+        display = f"✓ Updated {saved.note.ref}: {saved.note.summary}\nLocation: {saved.note.path}"
+    emit(arguments, _outcome(saved, display), display)
+
+
+def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
+    import subprocess
+    import tempfile
+
+    note = kb.get(ref)
+    command = _editor(kb)
+    handle, draft = tempfile.mkstemp(prefix=f"co-{note.ref.replace(':', '-')}-", suffix=".md")
+    with open(handle, "wb") as file:
+        file.write(note.raw)
+    try:
+        code = subprocess.run([*command, draft], check=False).returncode
+    except OSError as error:
+        os.unlink(draft)
+        raise Unavailable(f"The editor {command[0]!r} cannot be started.", "Set another: co config set editor …") from error
+    try:
+        if code:
+            raise Unavailable(f"The editor ended with the code {code}: nothing was changed.")
+        with open(draft, encoding="utf-8", newline="") as file:
+            saved = kb.update(note.ref, text=file.read(), expected_sha=note.sha, force=force)
+    except UnicodeDecodeError as error:
+        raise Invalid("The text is not UTF-8: nothing was changed.", f"Your draft is kept: {draft}") from error
+    except CoError as error:
+        error.hint = f"{error.hint} Your draft is kept: {draft}".strip()
+        raise
+    os.unlink(draft)
+    return saved
+
+
+def _editor(kb: KnowledgeBase) -> list[str]:
+    import shlex
+    import shutil
+
+    chosen = kb.settings().value("editor") or os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not chosen:
+        if not interactive():
+            raise Unavailable("No editor is set, and this is no terminal.", "Use: co edit REF --content TEXT")
+        chosen = next((name for name in ("editor", "nano", "vim", "vi", "notepad") if shutil.which(name)), "")
+    if not chosen:
+        raise Unavailable("No editor was found.", "Set one: co config set editor …")
+    return shlex.split(chosen)
+
+
+def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Remove notes, by ref or by some of their words; `co undo` brings them back.
+
+    Words that fit several memories are never guessed at: the memories are listed, and you choose.
+
+    Examples:
+        co forget 12
+        co forget "pattern about callbacks"
+        co forget staging --yes
+    """
+    parser.add_argument("what", nargs="+", metavar="ID|TEXT", help="refs, or words of one memory")
+    parser.add_argument("--yes", action="store_true", help="forget all that the words fit, without asking")
+    return _forget
+
+
+def _forget(arguments: Namespace) -> None:
+    kb = open_knowledge()
+    notes = _meant(kb, arguments)
+    kb.forget(note.ref for note in notes)
+    lines = [f"✓ Forgot {note.ref}: {note.summary}" for note in notes]
+    display = "\n".join([*lines, f"`co undo` brings {'it' if len(notes) == 1 else 'them'} back."])
+    emit(arguments, {"count": len(notes), "forgotten": [as_data(note) for note in notes], "display": display}, display)
+
+
+def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:
+    refs = [kb.ref(word) for word in arguments.what]
+    if all(refs):
+        return tuple(kb.get(ref) for ref in refs if ref)
+    text = " ".join(arguments.what)
+    found = kb.match(text)
+    if not found:
+        near = "\n".join(line_of(hit.note) for hit in kb.recall(text, expired=True).hits)
+        hint = "The closest are listed above; forget one by its ref." if near else "`co list` shows what there is."
+        raise NotFound(f"No memory says {text!r}.", hint, details=near)
+    if len(found) == 1 or arguments.yes:
+        return found
+    if arguments.json or not interactive():
+        candidates = "\n".join(map(line_of, found))
+        hint = f"Name one: co forget {found[0].ref}, or forget them all with --yes."
+        raise Conflict(f"{len(found)} notes fit {text!r}.", hint, details=candidates, code="ambiguous")
+    say("\n".join(map(line_of, found)))
+    answer = ask("Forget which? Refs, a for all, Enter for none.", otherwise="Name one by its ref.")
+    chosen = _chosen(found, answer)
+    if not chosen:
+        raise NotFound("Nothing was forgotten.")
+    return chosen
+
+
+def _chosen(found: Iterable[Note], answer: str) -> tuple[Note, ...]:
+    if answer.lower() in ("a", "all"):
+        return tuple(found)
+    wanted = answer.replace(",", " ").split()
+    return tuple(note for note in found if note.ref in wanted)
+
+
+def pin_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Load a memory into every prompt, within the budget of the context.
+
+    Examples:
+        co pin 12
+    """
+    parser.add_argument("ref", metavar="REF", help="which memory")
+    return lambda arguments: _pin(arguments, pinned=True)
+
+
+def unpin_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Stop loading a memory into every prompt; it can still be recalled.
+
+    Examples:
+        co unpin 12
+    """
+    parser.add_argument("ref", metavar="REF", help="which memory")
+    return lambda arguments: _pin(arguments, pinned=False)
+
+
+def _pin(arguments: Namespace, *, pinned: bool) -> None:
+    saved = open_knowledge().update(arguments.ref, pinned=pinned)
+    state = "pinned: every prompt has it" if pinned else "no longer pinned"
+    again = "already " if saved.outcome == "unchanged" else ""
+    mark = "" if again else "✓ "
+    where = "all your projects" if saved.note.vault == GLOBAL else "this project"
+    display = f"{mark}{saved.note.ref} is {again}{state}{f' in {where}' if pinned else ''}."
+    emit(arguments, _outcome(saved, display), display)

@@ -1,0 +1,104 @@
+"""How the command line speaks: text or JSON on stdout, everything else on stderr, colour on a terminal only.
+
+Owns the two streams, colours and questions. Knows nothing of what is said.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from co_cli.errors import Denied
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterable
+
+    from co_cli.knowledge import Note, Problem
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def coloured(stream: object) -> bool:
+    """Whether to colour what goes to a stream."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or bool(getattr(stream, "isatty", bool)())
+
+
+def paint(text: str, colour: str, stream: object = None) -> str:
+    """Text in a colour where the stream is a terminal."""
+    return f"\033[{_CODES[colour]}m{text}\033[0m" if coloured(stream or sys.stdout) else text
+
+
+def emit(arguments: Namespace, data: object, text: str) -> None:
+    """Write a result: the data as one JSON document with ``--json``, else the text for people."""
+    if arguments.json:
+        import json
+
+        text = json.dumps(data, ensure_ascii=False, indent=2)
+    if text:
+        print(text)
+
+
+def say(text: str) -> None:
+    """Tell people something that is no result."""
+    print(text, file=sys.stderr)
+
+
+def warn(problems: Iterable[Problem | str]) -> None:
+    """Tell people what is wrong, with path and line."""
+    for problem in problems:
+        text = str(problem)
+        text = text if text.startswith(("WARNING", "ERROR")) else f"warning: {text}"
+        say(paint(text, "red" if text.startswith("ERROR") else "yellow", sys.stderr))
+
+
+def interactive() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(question: str, *, otherwise: str) -> str:
+    """Put a question on the terminal; without one, say with ``otherwise`` how to do it there."""
+    if not interactive():
+        raise Denied("There is nobody to ask: this is no terminal.", otherwise)
+    say(question)
+    try:
+        sys.stderr.write("> ")
+        sys.stderr.flush()
+        return input().strip()
+    except EOFError:
+        return ""
+
+
+def line_of(note: Note) -> str:
+    """A note in one line: ref, day, tags, first words."""
+    marks = [name for name in ("pinned", "private") if getattr(note, name)]
+    marks += [f"expires {note.expires[:10]}"] if note.expires else []
+    tags = f" [{', '.join(note.tags)}]" if note.tags else ""
+    extra = f" ({', '.join(marks)})" if marks else ""
+    words = note.title or note.summary
+    day = paint(note.created[:10] or " " * 10, "dim")
+    return f"{paint(note.ref.rjust(5), 'bold')}  {day}  {words}{paint(tags, 'cyan')}{paint(extra, 'dim')}"
+
+
+def as_data(note: Note) -> dict[str, object]:
+    """A note as JSON."""
+    data: dict[str, object] = {
+        "ref": note.ref,
+        "kind": note.kind,
+        "id": note.id if note.kind == "memory" else note.slug,
+        "title": note.title or note.summary,
+        "content": note.body,
+        "summary": note.summary,
+        "tags": list(note.tags),
+        "created": note.created,
+        "path": note.path,
+        "scope": note.scope or note.vault,
+    }
+    optional = ("updated", "source", "category", "key", "language", "expires", "supersedes", "superseded_by", "because")
+    data.update({name: getattr(note, name) for name in optional if getattr(note, name)})
+    data.update({name: True for name in ("pinned", "private") if getattr(note, name)})
+    return data
