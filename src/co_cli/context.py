@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
-from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, Problem, is_expired
+from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, NoteError, Problem, is_expired
 from co_cli.settings import find_places
 from co_cli.vault import open_vaults
 
@@ -116,7 +116,9 @@ def assemble_context(vaults: Iterable[Vault], *, private: bool) -> Context:
         try:
             document = vault.find(CONTEXT, CONTEXT)
         except CoError as error:
-            problems.append(Problem(vault.context_path, f"left out: {error.message}", hint=error.hint))
+            cause = error.__cause__
+            problem = cause.problem if isinstance(cause, NoteError) else Problem(vault.context_path, error.message)
+            problems.append(problem._replace(message=f"left out: {problem.message}", hint=error.hint))
             document = None
         if document and _says_something(document.body) and (private or not document.private):
             documents[vault.name] = document.body
@@ -142,7 +144,7 @@ def pinned_memories(vault: Vault, *, private: bool) -> tuple[list[Note], list[Pr
     scan = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw)
     kept = (note for note in scan.notes if note.pinned and (private or not note.private) and not is_expired(note))
     broken = [
-        replace(problem, message=f"left out: {problem.message}")
+        problem._replace(message=f"left out: {problem.message}")
         for problem in scan.problems
         if problem.code in ("bad-frontmatter", "bad-field", "not-utf-8")
     ]

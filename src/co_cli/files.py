@@ -160,7 +160,7 @@ def locked(folder: str, patience: float = LOCK_PATIENCE) -> Iterator[None]:
         if time.monotonic() > deadline:
             raise Unavailable(
                 f"Another process has held the lock of {folder} for {patience:.0f} seconds.",
-                "Nothing was changed. Find the process that hangs (co doctor), then try again.",
+                "Nothing was changed. Find the process that hangs, then try again.",
             )
         time.sleep(pause)
         pause = min(pause * 1.5, 0.025)

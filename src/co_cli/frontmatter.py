@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    import yaml
+
 HEADER_LIMIT = 64 * 1024
 """A header longer than this is no header: it is refused before YAML sees it."""
 
@@ -188,11 +190,18 @@ def _dumper() -> type[Any]:
                 return True
 
         NoteDumper.yaml_implicit_resolvers = _without_timestamps(NoteDumper.yaml_implicit_resolvers)
+        NoteDumper.add_representer(str, _represent_text)
         NoteDumper.add_representer(
             list, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)
         )
         _yaml_classes["dumper"] = NoteDumper
     return _yaml_classes["dumper"]
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    # In double quotes where it holds a line break of any script: YAML folds the others, and reads some breaks as blanks.
+    style = '"' if len(f"{text}.".splitlines()) > 1 else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 def _without_timestamps(resolvers: Mapping[str, list[Any]]) -> dict[str, list[Any]]:

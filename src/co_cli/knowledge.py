@@ -9,11 +9,10 @@ Every verb is synchronous, returns frozen dataclasses, and raises :class:`co_cli
 from __future__ import annotations
 
 import os
-import re
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import Conflict, Denied, Invalid, NotFound
+from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.note import (
     ARTICLE,
     CONTEXT,
@@ -23,11 +22,8 @@ from co_cli.note import (
     PROJECT,
     TOPIC,
     Note,
-    NoteError,
     Problem,
-    fold,
     is_expired,
-    parse_note,
     parse_ref,
     render_memory,
 )
@@ -72,11 +68,6 @@ __all__ = [
     "open_knowledge_at",
 ]
 
-CONTENT_LIMIT = 50 * 1024 * 1024
-"""Bytes of a memory's text above which it is refused: such a text is a document, not a memory."""
-
-_DAYS = r"([0-9]{1,5})([dwmy])"
-_UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}
 _CONTEXT_TEMPLATE = """---
 version: 1
 updated: {now}
@@ -149,16 +140,18 @@ class KnowledgeBase:
         A text that a memory already holds adds nothing, and one with the category and key of another replaces its text;
         ``force`` adds a twin all the same, and keeps what looks like a secret, as a private memory.
         """
-        content = _checked(content)
-        private = _cleared(content, private=private, force=force)
+        from co_cli import memory
+
+        content = memory.check_content(content)
+        private = memory.must_be_private(content, private=private, force=force)
         fields: dict[str, object] = {
-            "tags": clean_tags(tags),
+            "tags": memory.clean_tags(tags),
             "source": source,
             "category": category,
             "key": key,
             "scope": "language" if language else "",
             "language": language,
-            "expires": parse_expiry(expires),
+            "expires": memory.parse_expiry(expires),
             "pinned": pinned,
             "private": private,
         }
@@ -167,19 +160,19 @@ class KnowledgeBase:
         with vault.change("learn") as draft:
             keyed = self._keyed(vault, category, key) if key else None
             if keyed:
-                saved = self._revise(vault, keyed, content, {**fields, "tags": [*keyed.tags, *clean_tags(tags)]})
+                saved = self._revise(vault, keyed, content, {**fields, "tags": [*keyed.tags, *memory.clean_tags(tags)]})
                 if saved.outcome != "unchanged":
                     draft.replace(keyed, saved.note.raw, private=saved.note.private)
                     draft.summary = f"updated {saved.note.ref}: {saved.note.summary}"
                 return saved
             if not force:
-                twin = next(chain.from_iterable(twins(other, content) for other in (vault, *others)), None)
+                twin = next(chain.from_iterable(memory.twins(other, content) for other in (vault, *others)), None)
                 if twin:
                     return Saved(twin, "unchanged")
             memory_id = vault.next_id()
-            raw = render_memory({"id": memory_id, "created": created or now(), **fields}, content)
+            raw = render_memory({"id": memory_id, "created": created or memory.now(), **fields}, content)
             path = vault.memory_path(memory_id, content)
-            note = _parsed(raw, kind=MEMORY, vault=vault.name, path=path)
+            note = memory.reread(raw, kind=MEMORY, vault=vault.name, path=path)
             draft.create(path, raw, private=private)
             draft.summary = f"learned {note.ref}: {note.summary}"
         return Saved(note, "created")
@@ -191,13 +184,15 @@ class KnowledgeBase:
         return max(same, key=lambda note: note.id or 0, default=None)
 
     def _revise(self, vault: Vault, note: Note, content: str, fields: Mapping[str, object]) -> Saved:
+        from co_cli import memory
+
         wanted = {name: value for name, value in fields.items() if value and name != "source"}
         if "tags" in wanted:
-            wanted["tags"] = clean_tags(_texts(wanted["tags"]))
-        raw = revise(note, content=content, fields=wanted)
+            wanted["tags"] = memory.clean_tags(memory.texts(wanted["tags"]))
+        raw = memory.revise(note, content=content, fields=wanted)
         if raw == note.raw:
             return Saved(note, "unchanged")
-        return Saved(_parsed(raw, kind=note.kind, vault=vault.name, path=note.path), "updated")
+        return Saved(memory.reread(raw, kind=note.kind, vault=vault.name, path=note.path), "updated")
 
     def update(
         self,
@@ -216,34 +211,38 @@ class KnowledgeBase:
 
         With ``expected_sha`` the change is refused where the file is no longer the one that was read.
         """
+        from co_cli import memory
+
         note = self.get(ref)
         vault = self.vault(note.vault)
         if expected_sha is not None and note.sha != expected_sha:
             raise Conflict(
                 f"{note.path} was changed by another program meanwhile.",
                 "Nothing was overwritten. Look at both, then try again.",
-                details=difference(note.raw, _encoded(text or content or ""), "as it is now", "as it would have become"),
+                details=difference(
+                    note.raw, memory.encode(text or content or ""), "as it is now", "as it would have become"
+                ),
             )
         fields: dict[str, object | None] = {}
         if tags is not None:
-            fields["tags"] = clean_tags(tags)
+            fields["tags"] = memory.clean_tags(tags)
         if expires is not None:
-            fields["expires"] = parse_expiry(expires) or None
+            fields["expires"] = memory.parse_expiry(expires) or None
         for name, flag in (("pinned", pinned), ("private", private)):
             if flag is not None and flag != getattr(note, name):
                 fields[name] = flag or None
-        raw = _encoded(text) if text is not None else note.raw
+        raw = memory.encode(text) if text is not None else note.raw
         if content is not None:
-            content = _checked(content)
+            content = memory.check_content(content)
         if text is not None or content is not None:
             fields_private = private if private is not None else note.private
-            if _cleared(content or text or "", private=fields_private, force=force) and not fields_private:
+            if memory.must_be_private(content or text or "", private=fields_private, force=force) and not fields_private:
                 fields["private"] = True
-        changed = _parsed(raw, kind=note.kind, vault=note.vault, path=note.path) if text is not None else note
-        raw = revise(changed, content=content, fields=fields, edited=text is not None and raw != note.raw)
+        changed = memory.reread(raw, kind=note.kind, vault=note.vault, path=note.path) if text is not None else note
+        raw = memory.revise(changed, content=content, fields=fields, edited=text is not None and raw != note.raw)
         if raw == note.raw:
             return Saved(note, "unchanged")
-        after = _parsed(raw, kind=note.kind, vault=note.vault, path=note.path)
+        after = memory.reread(raw, kind=note.kind, vault=note.vault, path=note.path)
         if after.id != note.id:
             raise Invalid(f"The id of a memory stays: {note.id}, not {after.id}.")
         with vault.change("edit") as draft:
@@ -253,6 +252,8 @@ class KnowledgeBase:
 
     def forget(self, refs: Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""
+        from co_cli import memory
+
         notes = [self.get(ref) for ref in dict.fromkeys(refs)]
         if any(note.kind == CONTEXT for note in notes):
             raise Invalid("The context is not forgotten but edited.", "Empty it with: co edit context")
@@ -262,11 +263,13 @@ class KnowledgeBase:
                 with vault.change("forget") as draft:
                     for note in mine:
                         draft.remove(note)
-                    draft.summary = f"forgot {_naming(mine)}"
+                    draft.summary = f"forgot {memory.name_notes(mine)}"
         return Forgotten(tuple(notes))
 
     def archive(self, refs: Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
         """Put notes where they are kept but no longer recalled, or bring them back from there."""
+        from co_cli import memory
+
         notes = [self.get(ref) for ref in dict.fromkeys(refs)]
         for note in notes:
             if note.kind == CONTEXT:
@@ -281,8 +284,8 @@ class KnowledgeBase:
                     for note in mine:
                         path = vault.archive_path(note, archived=not restore)
                         draft.move(note, path)
-                        moved.append(_parsed(note.raw, kind=note.kind, vault=note.vault, path=path))
-                    draft.summary = f"{'restored' if restore else 'archived'} {_naming(mine)}"
+                        moved.append(memory.reread(note.raw, kind=note.kind, vault=note.vault, path=path))
+                    draft.summary = f"{'restored' if restore else 'archived'} {memory.name_notes(mine)}"
         return tuple(moved)
 
     # ----------------------------------------------------------------------------------------------------------- finding
@@ -395,6 +398,8 @@ class KnowledgeBase:
 
     def init(self, *, in_global: bool = False) -> tuple[str, ...]:
         """Make the folders of a vault and an empty context; nothing that is there is touched. Returns what was made."""
+        from co_cli import memory
+
         vault = self.vault(GLOBAL if in_global else PROJECT)
         made = []
         with vault.change("init") as draft:
@@ -405,7 +410,7 @@ class KnowledgeBase:
                     made.append(folder)
             if not os.path.lexists(vault.context_path):
                 title = "User" if in_global else "Project"
-                draft.create(vault.context_path, _encoded(_CONTEXT_TEMPLATE.format(now=now(), title=title)))
+                draft.create(vault.context_path, memory.encode(_CONTEXT_TEMPLATE.format(now=memory.now(), title=title)))
                 draft.summary = f"made {vault.context_path}"
                 made.append(vault.context_path)
         return tuple(made)
@@ -440,128 +445,3 @@ def open_knowledge_at(*, home: str, state: str, project: str) -> KnowledgeBase:
     """Open knowledge that lies in just these folders, whatever the environment says."""
     places = Places(os.path.abspath(home), os.path.abspath(state), os.path.abspath(project))
     return KnowledgeBase(places, open_vaults(places))
-
-
-def twins(vault: Vault, content: str) -> Iterable[Note]:
-    """The memories of a vault that say the same, but for case, white space and punctuation."""
-    folded = fold(content)
-    longest = max(re.findall(r"\w+", content.casefold()), key=len, default="")
-
-    def plausible(raw: bytes) -> bool:
-        return longest in raw.decode("utf-8", "replace").casefold()
-
-    notes = vault.scan((MEMORY,), wanted=plausible).notes
-    return sorted((note for note in notes if fold(note.body) == folded), key=lambda note: note.id or 0)
-
-
-def revise(note: Note, *, content: str | None = None, fields: Mapping[str, object | None], edited: bool = False) -> bytes:
-    """The bytes of a note with another text or other fields; nothing else moves. The update is dated where words changed."""
-    from co_cli.frontmatter import replace_fields, split_frontmatter
-
-    text = note.text
-    body = split_frontmatter(text)[1]
-    new_text = content is not None and content != note.body
-    if new_text:
-        ending = "\r\n" if "\r\n" in text else "\n"
-        text = text[: len(text) - len(body)] + (content or "").strip().replace("\n", ending) + ending
-    changes = {name: value for name, value in fields.items() if _current(note, name) != value}
-    if new_text or edited:
-        changes["updated"] = now()
-    has_header = split_frontmatter(text)[0] is not None
-    return _encoded(replace_fields(text, changes) if changes and has_header else text)
-
-
-def _current(note: Note, name: str) -> object:
-    value = getattr(note, name)
-    return list(value) if isinstance(value, tuple) else value or None
-
-
-def _texts(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, (list, tuple)) else []
-
-
-def _naming(notes: list[Note]) -> str:
-    first = f"{notes[0].ref}: {notes[0].summary}"
-    return first if len(notes) == 1 else f"{len(notes)} notes ({', '.join(note.ref for note in notes)})"
-
-
-def _parsed(raw: bytes, *, kind: str, vault: str, path: str) -> Note:
-    """Read back what is about to be written: what co could not read again, it does not write."""
-    try:
-        return parse_note(raw, kind=kind, vault=vault, path=path)
-    except NoteError as error:
-        problem = error.problem
-        raise Invalid(f"Line {problem.line}: {problem.message}.", "Nothing was changed.", code=problem.code) from error
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8")
-
-
-def _checked(content: str) -> str:
-    content = content.strip().replace("\r\n", "\n").removeprefix("\ufeff")
-    if not content.strip():
-        raise Invalid("There is nothing to remember: the text is empty.", 'Say it in a sentence: co learn "We use pytest."')
-    try:
-        size = len(_encoded(content))
-    except UnicodeEncodeError as error:
-        raise Invalid(
-            "The text has a character that is none (a lone surrogate).", "Leave it out, or mend its encoding."
-        ) from error
-    if size > CONTENT_LIMIT:
-        raise Invalid(f"The text has {size} bytes; a memory has at most {CONTENT_LIMIT}.", "Keep it as an article instead.")
-    return content
-
-
-def _cleared(content: str, *, private: bool, force: bool) -> bool:
-    """Whether a text is to be kept private; one that looks like a secret is refused unless that was insisted upon."""
-    from co_cli.credentials import find_secret
-
-    secret = find_secret(content)
-    if secret and not force:
-        raise Denied(
-            f"This looks like {secret}: it was not saved.",
-            "Leave it out, or keep it as a private note with --force.",
-            code="secret",
-        )
-    return private or bool(secret)
-
-
-def clean_tags(tags: Iterable[str]) -> list[str]:
-    """Tags without blanks around them, without empty ones and without twins."""
-    cleaned: dict[str, str] = {}
-    for tag in tags:
-        for part in tag.split(","):
-            name = " ".join(part.split()).lstrip("#")
-            if name:
-                cleaned.setdefault(name.casefold(), name)
-    return list(cleaned.values())
-
-
-def now() -> str:
-    """The moment as co writes it."""
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def parse_expiry(text: str) -> str:
-    """The day on which a note expires: a date, a timestamp, or a span from today such as 30d, 2w, 6m or 1y."""
-    text = text.strip()
-    if not text:
-        return ""
-    from datetime import date, datetime, timedelta
-
-    span = re.fullmatch(_DAYS, text.lower())
-    try:
-        if span:
-            return (datetime.now().astimezone().date() + timedelta(days=int(span[1]) * _UNIT[span[2]])).isoformat()
-        return date.fromisoformat(text).isoformat() if len(text) == len("2026-12-31") else _timestamp(text)
-    except (ValueError, OverflowError) as error:
-        raise Invalid(f"{text!r} is no date.", "Give a date (2026-12-31) or a span (30d, 2w, 6m, 1y).") from error
-
-
-def _timestamp(text: str) -> str:
-    from datetime import datetime
-
-    return datetime.fromisoformat(text).isoformat(timespec="seconds")

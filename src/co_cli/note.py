@@ -34,7 +34,7 @@ SUMMARY_LENGTH = 80
 
 _HEADING = r"(?m)^#{1,6}[ \t]+(\S.*)$"
 _DIGITS = frozenset("0123456789")
-_PUNCTUATION = re.compile(r"[\s!\"'()*,./:;?@\[\\\]_`{}-]+")
+_PUNCTUATION = r"[\s!\"'()*,./:;?@\[\\\]_`{}-]+"
 _REF = r"(?s)(?:(?P<vault>g|p):)?(?:(?P<kind>memory|topic|article):)?(?P<name>.+)"
 
 
@@ -182,9 +182,8 @@ def _first_heading(body: str) -> str:
     found = re.search(_HEADING, body)
     title = found[1].rstrip() if found else ""
     bare = title.rstrip("#")
-    return (
-        title if bare.rstrip() == bare and bare else bare.rstrip()
-    )  # "# Learn C#" ends in no closing sign, "# Learn #" does
+    # closing signs stand by themselves: "# Learn #" has one, "# Learn C#" has none
+    return title if bare and not bare[-1].isspace() else bare.rstrip()
 
 
 def decode(raw: bytes, path: str) -> str:
@@ -239,8 +238,8 @@ def memory_name(memory_id: int, content: str) -> str:
 def fold(text: str) -> str:
     """What two texts have in common when they differ only in case, white space and punctuation.
 
-    Signs that carry meaning stay: ``C++``, ``C#`` and ``C`` are three things, and so are ``3.11`` and ``311``, ``-5`` and ``5``,
-    ``a != b`` and ``a = b``.
+    Signs that carry meaning stay: ``C++``, ``C#`` and ``C`` are three things, and so are ``3.11`` and ``311``, ``-5`` and
+    ``5``, ``a != b`` and ``a = b``.
     """
     folded = " ".join(text.casefold().split())
     if not folded.isascii():
@@ -248,7 +247,7 @@ def fold(text: str) -> str:
 
         folded = unicodedata.normalize("NFKC", folded).casefold()
         folded = "".join("-" if sign > "\x7f" and unicodedata.category(sign)[0] == "P" else sign for sign in folded)
-    return _PUNCTUATION.sub(_significant, folded) or folded
+    return re.sub(_PUNCTUATION, _significant, folded) or folded
 
 
 def _significant(run: re.Match[str]) -> str:

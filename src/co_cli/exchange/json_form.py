@@ -1,11 +1,10 @@
-"""The JSON form of the knowledge, taken into a vault: ``internal/context.json`` and ``memories/*.json``.
+"""The JSON form of the knowledge: ``.co-cli/internal/context.json`` and ``.co-cli/memories/*.json``.
 
-Owns what that form looks like, which of its entries say the same, and which memory each of them becomes. Writes through the
-knowledge base only; must not know how notes are stored, searched or shown.
+Owns what that form looks like: its files, its sections, which category, key and tags each entry gets, and what is wrong
+with those that are none. Must not know what becomes of the entries; that is :mod:`co_cli.exchange.intake`'s.
 
-All of the JSON form was loaded into every prompt, so each entry becomes a pinned memory. An import happens in four steps:
-find the files, read their entries, settle which of them are copies of others, keep the rest. Whatever is not taken over
-is a line in the report. A dry run is the same import on a copy of the memories.
+All of that form was loaded into every prompt, so everything in it becomes a pinned memory. The form kept a copy of each
+entry of the memory files in ``context.json``; the two become one memory, and the memory file's counts, for it has a date.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import dataclass, field
 
-from co_cli.errors import Conflict, Corrupt, Denied, Invalid, NotFound, Unavailable
-from co_cli.exchange.report import CREATED, SKIPPED, UNCHANGED, UPDATED, ImportEntry, ImportReport, conditional
+from co_cli.errors import Corrupt, Invalid, NotFound
+from co_cli.exchange.intake import Entry, take_in
+from co_cli.exchange.report import SKIPPED, ImportEntry, ImportReport
 from co_cli.knowledge import GLOBAL, PROJECT
 from co_cli.settings import PROJECT_FOLDER
 
@@ -26,14 +25,14 @@ TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from co_cli.knowledge import KnowledgeBase, Note, Saved
+    from co_cli.knowledge import KnowledgeBase
 
 __all__ = ["FORMS", "ImportEntry", "ImportReport", "import_json"]
 
 VERSION = "1.0"
 """The one version of ``context.json`` that there is."""
 
-CONTEXT_FILE = "context.json"
+CONTEXT_FILES = ("context.json",)
 MEMORY_FILES = {
     "user_preferences.json": ("user_preferences", "user"),
     "project_insights.json": ("project_insights", "project"),
@@ -42,30 +41,28 @@ MEMORY_FILES = {
 """The memory files in the order in which they are read, with the category and the tag of their entries."""
 
 FORMS = (
-    f"Name a project folder, its {PROJECT_FOLDER} folder, its {PROJECT_FOLDER}/internal/{CONTEXT_FILE}, its "
-    f"{PROJECT_FOLDER}/memories folder, or a file of that: {', '.join(MEMORY_FILES)}."
+    f"Name a project folder, its {PROJECT_FOLDER} folder, {PROJECT_FOLDER}/internal/context.json, "
+    f"{PROJECT_FOLDER}/memories, or a file in there: {', '.join(MEMORY_FILES)}."
 )
 """The paths that are accepted, as a hint."""
 
-IMPORTED = "imported"
-
 
 @dataclass(frozen=True, slots=True)
-class _Section:
+class Section:
     """A section of ``context.json``: its fields, by what they hold."""
 
     category: str
     tag: str
     texts: Mapping[str, tuple[str, str]]
-    """Fields with one text: the key it gets and the words before it."""
+    """Fields with one text: the key that it gets, and the words put before it."""
     lists: Mapping[str, str]
-    """Fields with a list of texts: the tag that they get."""
+    """Fields with a list of texts: the tag that these get."""
     objects: Mapping[str, str] = field(default_factory=dict)
-    """Fields with texts under keys: the tag that they get."""
+    """Fields with texts under keys: the tag that these get."""
 
 
 SECTIONS = {
-    "user": _Section(
+    "user": Section(
         category="user_preferences",
         tag="user",
         texts={
@@ -76,34 +73,34 @@ SECTIONS = {
         lists={"notes": "note"},
         objects={"preferences": "preference"},
     ),
-    "project": _Section(
+    "project": Section(
         category="project_insights",
         tag="project",
         texts={"name": ("project_name", "Project name"), "type": ("project_type", "Project type")},
         lists={"architecture": "architecture", "patterns": "pattern", "conventions": "convention", "notes": "note"},
     ),
-    "learned_facts": _Section(
+    "learned_facts": Section(
         category="learned_facts",
         tag="learned",
         texts={},
         lists={"facts": "fact", "corrections": "correction", "clarifications": "clarification"},
     ),
 }
-"""What ``context.json`` holds beside its version and its dates."""
+_DATES = ("created", "updated")
 
-# Which of two entries under the same key, or with the same text, stands: the lower rank. A memory file comes first, for
-# its entries are dated, and context.json has but copies of them.
-_MEMORY_FILE, _PREFERENCE, _PROFILE, _LISTED = range(4)
+# Entries with a key are kept before those without, which may be copies of them. A preference that happens to be called
+# `name` keeps that key; the user's name then takes its place in the file, `user.name`, for its key.
+_IN_MEMORY_FILE, _PREFERENCE, _PROFILE, _LISTED = range(4)
 
 _PLAIN_KEY = re.compile(r"[\w-]+")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?")
 _TYPE_NAMES = {
-    dict: "an object",
-    list: "a list",
-    str: "a text",
     bool: "true or false",
     int: "a number",
     float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "an object",
     type(None): "null",
 }
 
@@ -120,282 +117,225 @@ class _Source:
 
     path: str
     data: _Object
-    changed: float
-    """When the file was last written."""
-
-    @property
-    def name(self) -> str:
-        """Its name for people, with the folder that it lies in."""
-        return "/".join(self.path.replace("\\", "/").split("/")[-2:])
+    written: float
 
     def skip(self, at: str, code: str, reason: str) -> ImportEntry:
-        """The line of the report for something in this file that is not taken over."""
+        """The line of the report for something in this file that cannot be taken over."""
         return ImportEntry(self.path, at, SKIPPED, reason, code)
-
-
-@dataclass(slots=True, eq=False)
-class _Entry:
-    """A text that is to become a memory, and later what became of it."""
-
-    source: _Source
-    at: str
-    rank: int
-    text: str
-    category: str
-    tags: list[str]
-    key: str = ""
-    created: str = ""
-    remark: str = ""
-    same_as: _Entry | None = None
-    """The entry that this one is a copy of."""
-    outdone_by: _Entry | None = None
-    """The entry that says something else under the same key, and counts."""
-    result: ImportEntry | None = None
-
-    def became(self, outcome: str, note: Note | None = None, code: str = "", reason: str = "") -> ImportEntry:
-        """The line of the report for this entry."""
-        return ImportEntry(
-            self.source.path,
-            self.at,
-            outcome,
-            reason=reason or (self.remark if outcome == CREATED else ""),
-            code=code,
-            ref=note.ref if note else "",
-            category=self.category,
-            key=self.key,
-            summary=note.summary if note and outcome != SKIPPED else "",
-        )
 
 
 def import_json(kb: KnowledgeBase, path: str, *, in_global: bool = False, dry_run: bool = False) -> ImportReport:
     """Take the JSON form of the knowledge into the project's vault, or the global one.
 
-    Running it again changes nothing but what has changed in the files. Raises a ``CoError`` where the path holds nothing
+    Doing it again changes only what has changed in the files. Raises a ``CoError`` where the path holds no file of that form
     that could be read; anything less is a line in the report.
     """
-    path = _absolute(path)
+    if not path.strip():
+        raise Invalid("There is no path to import from.", FORMS)
+    path = os.path.abspath(os.path.expanduser(path))
     files, strangers = _find(path)
     loaded = [_load(file) for file in files]
     sources = [source for source in loaded if isinstance(source, _Source)]
     if not sources:
         raise _nothing_readable([problem for problem in loaded if isinstance(problem, ImportEntry)])
-    items: list[_Entry | ImportEntry] = []
+    items: list[Entry | ImportEntry] = []
     for source in loaded:
-        items.extend(_entries(source) if isinstance(source, _Source) else [source])
-    items.extend(map(_stranger, strangers))
-
-    _settle([item for item in items if isinstance(item, _Entry)])
-    with _rehearsal(kb) if dry_run else nullcontext(kb) as target:
-        _keep_all(target, [item for item in items if isinstance(item, _Entry)], in_global=in_global)
-    entries = [_result(item) if isinstance(item, _Entry) else item for item in items]
+        items.extend(_items(source) if isinstance(source, _Source) else [source])
+    items.extend(ImportEntry(file, "", SKIPPED, "is no file of the JSON form", "unknown") for file in strangers)
     return ImportReport(
         path=path,
         vault=GLOBAL if in_global else PROJECT,
         dry_run=dry_run,
         files=tuple(source.path for source in sources),
-        entries=tuple(_as_rehearsed(entries) if dry_run else entries),
+        entries=take_in(kb, items, in_global=in_global, dry_run=dry_run),
     )
 
 
 # --------------------------------------------------------------------------------------------------------------- finding
 
 
-def _absolute(path: str) -> str:
-    if not path.strip():
-        raise Invalid("There is no path to import from.", FORMS)
-    return os.path.abspath(os.path.expanduser(path))
-
-
 def _find(path: str) -> tuple[list[str], list[str]]:
-    """The files of the JSON form under a path, and other JSON files beside them that would go unnoticed."""
+    """The files of the JSON form that a path stands for, and other JSON files beside them, which would go unnoticed."""
     if not os.path.lexists(path):
         raise NotFound(f"There is no {path}.", FORMS)
     if not os.path.isdir(path):
-        if os.path.basename(path) not in (*MEMORY_FILES, CONTEXT_FILE):
+        if os.path.basename(path) not in (*MEMORY_FILES, *CONTEXT_FILES):
             raise Invalid(f"{path} is no file of the JSON form.", FORMS)
         return [path], []
-    for folder in (os.path.join(path, PROJECT_FOLDER), path):
-        memories, internal = os.path.join(folder, "memories"), os.path.join(folder, "internal")
-        files = [*_present(memories, MEMORY_FILES), *_present(internal, [CONTEXT_FILE])]
+    for memories, internal in (
+        (os.path.join(path, PROJECT_FOLDER, "memories"), os.path.join(path, PROJECT_FOLDER, "internal")),
+        (os.path.join(path, "memories"), os.path.join(path, "internal")),
+        (path, ""),
+        ("", path),
+    ):
+        files = [*_present(memories, tuple(MEMORY_FILES)), *_present(internal, CONTEXT_FILES)]
         if files:
-            return files, [*_others(memories, MEMORY_FILES), *_others(internal, [CONTEXT_FILE])]
-    for names in (MEMORY_FILES, [CONTEXT_FILE]):  # the memories folder itself, or the internal one
-        files = _present(path, names)
-        if files:
-            return files, _others(path, names)
+            return files, [*_others(memories, tuple(MEMORY_FILES)), *_others(internal, CONTEXT_FILES)]
     raise NotFound(f"There is nothing of the JSON form in {path}.", FORMS)
 
 
-def _present(folder: str, names: Mapping[str, object] | list[str]) -> list[str]:
-    paths = [os.path.join(folder, name) for name in names]
+def _present(folder: str, names: tuple[str, ...]) -> list[str]:
+    paths = [os.path.join(folder, name) for name in names if folder]
     return [path for path in paths if os.path.lexists(path)]
 
 
-def _others(folder: str, names: Mapping[str, object] | list[str]) -> list[str]:
+def _others(folder: str, names: tuple[str, ...]) -> list[str]:
     try:
-        found = sorted(os.listdir(folder))
+        found = sorted(os.listdir(folder)) if folder else []
     except OSError:
         return []
     return [os.path.join(folder, name) for name in found if name.endswith(".json") and name not in names]
 
 
-def _stranger(path: str) -> ImportEntry:
-    return ImportEntry(path, "", SKIPPED, "this file is not part of the JSON form", "unknown")
+def _nothing_readable(problems: list[ImportEntry]) -> Corrupt:
+    lines = [f"{problem.file}:{problem.line}: {problem.reason}." for problem in problems]
+    return Corrupt(lines[0], "Nothing was imported. Correct the file by hand.", details="\n".join(lines[1:]))
 
 
-# --------------------------------------------------------------------------------------------------------------- reading
+# --------------------------------------------------------------------------------------------------------------- loading
 
 
 def _load(path: str) -> _Source | ImportEntry:
     """Read a file, or say what is wrong with it as a whole."""
     if not os.path.isfile(path):  # a folder, a dangling link, or something that would keep a reader waiting
-        return ImportEntry(path, "", SKIPPED, "this is no file that can be read", "unreadable")
+        return _broken(path, "no file that can be read", code="unreadable")
     try:
         with open(path, "rb") as file:
             raw = file.read()
-            changed = os.fstat(file.fileno()).st_mtime
+            written = os.fstat(file.fileno()).st_mtime
     except OSError as error:
-        return ImportEntry(path, "", SKIPPED, f"it cannot be read: {error.strerror}", "unreadable")
+        return _broken(path, f"cannot be read: {error.strerror}", code="unreadable")
     try:
-        text = raw.decode(json.detect_encoding(raw))  # some editors and shells save UTF-16, or a byte-order mark
+        text = raw.decode(json.detect_encoding(raw))  # some editors and shells write UTF-16, or a byte-order mark
         data = json.loads(text, object_pairs_hook=_object)
     except UnicodeDecodeError as error:
-        return _broken(path, f"byte 0x{raw[error.start]:02x} is no {error.encoding}", raw.count(b"\n", 0, error.start) + 1)
+        line = raw.count(b"\n", 0, error.start) + 1
+        return _broken(path, f"not {error.encoding.upper()}: byte 0x{raw[error.start]:02x} cannot be read", line)
     except json.JSONDecodeError as error:
         return _broken(path, f"this is no JSON: {error.msg}", error.lineno)
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or brackets without end
-        return _broken(path, f"this is no JSON that can be read: {error}", 1)
+    except (ValueError, RecursionError) as error:  # a number with thousands of digits, brackets without end
+        return _broken(path, f"this JSON cannot be read: {error}")
     if not isinstance(data, _Object):
-        return _broken(path, f"it must hold an object, not {_type_name(data)}", 1)
-    if os.path.basename(path) == CONTEXT_FILE and data.get("version", VERSION) != VERSION:
-        shown = json.dumps(data["version"])[:40]
-        found = re.search(r'"version"\s*:', text)
-        line = text.count("\n", 0, found.start()) + 1 if found else 1
-        return _broken(path, f'version {shown} is unknown, there is only "{VERSION}"', line, "unsupported-version")
-    return _Source(path, data, changed)
+        return _broken(path, f"must be an object, not {_type_name(data)}")
+    version = data.get("version", VERSION)
+    if os.path.basename(path) in CONTEXT_FILES and version != VERSION:
+        reason = f'version {json.dumps(version)[:40]} is unknown; there is only "{VERSION}"'
+        return _broken(path, reason, _line_of("version", text), "unsupported-version")
+    return _Source(path, data, written)
 
 
 def _object(pairs: list[tuple[str, object]]) -> _Object:
     made = _Object(pairs)
     if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        made.repeated = tuple(name for place, name in enumerate(names) if name in names[place + 1 :])
+        counts = Counter(key for key, _ in pairs)
+        made.repeated = tuple(key for key, count in counts.items() for _ in range(count - 1))
     return made
 
 
-def _broken(path: str, reason: str, line: int, code: str = "malformed") -> ImportEntry:
+def _broken(path: str, reason: str, line: int = 1, code: str = "malformed") -> ImportEntry:
     return ImportEntry(path, "", SKIPPED, reason, code, line=line)
 
 
-def _nothing_readable(problems: list[ImportEntry]) -> Corrupt:
-    places = [f"{problem.file}:{problem.line or 1}: {problem.reason}" for problem in problems]
-    return Corrupt(f"{places[0]}.", "Nothing was imported. Correct the file by hand.", details="\n".join(places[1:]))
+def _line_of(key: str, text: str) -> int:
+    found = re.search(rf'"{key}"\s*:', text)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
 
 
-def _entries(source: _Source) -> Iterator[_Entry | ImportEntry]:
-    """Every entry of a file, and a line for everything that is none."""
-    for key in source.data.repeated:
-        yield _repeated(source, _below("", key))
-    if os.path.basename(source.path) == CONTEXT_FILE:
-        yield from _context_entries(source)
+# --------------------------------------------------------------------------------------------------------------- reading
+
+
+def _items(source: _Source) -> Iterator[Entry | ImportEntry]:
+    """Every entry of a file, and a line for everything in it that is none."""
+    yield from _repeated(source, "", source.data)
+    if os.path.basename(source.path) in CONTEXT_FILES:
+        yield from _context_items(source)
     else:
-        yield from _memory_entries(source)
+        category, tag = MEMORY_FILES[os.path.basename(source.path)]
+        for key, value in source.data.items():
+            yield from _memory_items(source, key, value, category, tag)
 
 
-def _memory_entries(source: _Source) -> Iterator[_Entry | ImportEntry]:
-    category, tag = MEMORY_FILES[os.path.basename(source.path)]
-    for key, entry in source.data.items():
-        at = _below("", key)
-        if not isinstance(entry, _Object):
-            yield source.skip(at, "wrong-type", f"must be an object with a value, not {_type_name(entry)}")
-            continue
-        for name in entry.repeated:
-            yield _repeated(source, _below(at, name))
-        for name in entry:
-            if name not in ("value", "timestamp"):
-                yield source.skip(_below(at, name), "unknown", "an entry has no such field")
-        problem = _no_text(source, at, entry.get("value"), key)
-        if problem:
-            yield problem
-            continue
-        given = entry.get("timestamp")
-        created = _timestamp(given)
-        remark = "" if created or given is None else "its timestamp is no date and time: dated today"
-        text = str(entry["value"])
-        yield _Entry(source, at, _MEMORY_FILE, text, category, [tag], key.strip() and key, created, remark)
+def _memory_items(source: _Source, key: str, entry: object, category: str, tag: str) -> Iterator[Entry | ImportEntry]:
+    at = _below("", key)
+    if not isinstance(entry, _Object):
+        yield source.skip(at, "wrong-type", f"must be an object with a value, not {_type_name(entry)}")
+        return
+    yield from _repeated(source, at, entry)
+    for name in entry:
+        if name not in ("value", "timestamp"):
+            yield source.skip(_below(at, name), "unknown", "there is no such field")
+    made = _entry(source, at, entry.get("value"), category, [tag], key=key, rank=_IN_MEMORY_FILE)
+    if isinstance(made, Entry) and entry.get("timestamp") is not None:
+        made.created = _timestamp(entry["timestamp"])
+        made.remark = "" if made.created else "its timestamp is no date and time: dated today"
+    yield made
 
 
-def _context_entries(source: _Source) -> Iterator[_Entry | ImportEntry]:
-    """The entries of ``context.json``, dated by when the file was last known to say so."""
-    created = ""
-    for name in ("created", "updated"):  # the later one counts
-        if source.data.get(name) is not None:
-            created = _timestamp(source.data[name]) or created
-            if not _timestamp(source.data[name]):
-                yield source.skip(name, "wrong-type", "this is no date and time")
+def _context_items(source: _Source) -> Iterator[Entry | ImportEntry]:
+    """The entries of ``context.json``, dated by when that file was last known to say so."""
+    dates = {name: _timestamp(source.data[name]) for name in _DATES if source.data.get(name) is not None}
+    for name, date in dates.items():
+        if not date:
+            yield source.skip(name, "wrong-type", "this is no date and time")
     for name, value in source.data.items():
-        section = SECTIONS.get(name)
-        if section:
-            for item in _section_entries(source, name, section, value):
-                if isinstance(item, _Entry):
-                    item.created = created
+        if name in SECTIONS:
+            for item in _section_items(source, name, SECTIONS[name], value):
+                if isinstance(item, Entry):
+                    item.created = dates.get("updated") or dates.get("created") or ""
                 yield item
-        elif name not in ("version", "created", "updated"):
+        elif name not in ("version", *_DATES):
             yield source.skip(_below("", name), "unknown", "there is no such section")
 
 
-def _section_entries(source: _Source, at: str, section: _Section, value: object) -> Iterator[_Entry | ImportEntry]:
+def _section_items(source: _Source, at: str, section: Section, value: object) -> Iterator[Entry | ImportEntry]:
     if not isinstance(value, _Object):
         yield source.skip(at, "wrong-type", f"must be an object, not {_type_name(value)}")
         return
-    for name in value.repeated:
-        yield _repeated(source, _below(at, name))
+    yield from _repeated(source, at, value)
     for name, inner in value.items():
         place = _below(at, name)
         if name in section.texts:
-            if inner is not None:  # null says that it was never set
-                yield _profile_entry(source, place, section, name, inner)
+            if inner is not None:  # null says that this was never set
+                yield _profile_item(source, place, section, name, inner)
         elif name in section.lists:
-            yield from _listed_entries(source, place, section, section.lists[name], inner)
+            yield from _listed_items(source, place, section, section.lists[name], inner)
         elif name in section.objects:
-            yield from _keyed_entries(source, place, section, section.objects[name], inner)
+            yield from _keyed_items(source, place, section, section.objects[name], inner)
         else:
             yield source.skip(place, "unknown", "there is no such field")
 
 
-def _profile_entry(source: _Source, at: str, section: _Section, name: str, value: object) -> _Entry | ImportEntry:
+def _profile_item(source: _Source, at: str, section: Section, name: str, value: object) -> Entry | ImportEntry:
     key, label = section.texts[name]
-    return _no_text(source, at, value) or _Entry(
-        source, at, _PROFILE, f"{label}: {str(value).strip()}", section.category, [section.tag], key
-    )
+    made = _entry(source, at, value, section.category, [section.tag], key=key, rank=_PROFILE)
+    if isinstance(made, Entry):
+        made.text = f"{label}: {made.text.strip()}"
+        made.spare_key = at
+    return made
 
 
-def _listed_entries(source: _Source, at: str, section: _Section, tag: str, value: object) -> Iterator[_Entry | ImportEntry]:
+def _listed_items(source: _Source, at: str, section: Section, tag: str, value: object) -> Iterator[Entry | ImportEntry]:
     if not isinstance(value, list):
         yield source.skip(at, "wrong-type", f"must be a list, not {_type_name(value)}")
         return
     for position, text in enumerate(value):
-        place = f"{at}[{position}]"
-        yield _no_text(source, place, text) or _Entry(
-            source, place, _LISTED, str(text), section.category, [section.tag, tag]
-        )
+        yield _entry(source, f"{at}[{position}]", text, section.category, [section.tag, tag], rank=_LISTED)
 
 
-def _keyed_entries(source: _Source, at: str, section: _Section, tag: str, value: object) -> Iterator[_Entry | ImportEntry]:
+def _keyed_items(source: _Source, at: str, section: Section, tag: str, value: object) -> Iterator[Entry | ImportEntry]:
     if not isinstance(value, _Object):
         yield source.skip(at, "wrong-type", f"must be an object, not {_type_name(value)}")
         return
-    for key in value.repeated:
-        yield _repeated(source, _below(at, key))
+    yield from _repeated(source, at, value)
     for key, text in value.items():
-        place = _below(at, key)
-        yield _no_text(source, place, text, key) or _Entry(
-            source, place, _PREFERENCE, str(text), section.category, [section.tag, tag], key.strip() and key
-        )
+        tags = [section.tag, tag]
+        yield _entry(source, _below(at, key), text, section.category, tags, key=key, rank=_PREFERENCE)
 
 
-def _no_text(source: _Source, at: str, value: object, key: str = "") -> ImportEntry | None:
-    """The line for a value, or a key, that no memory can be made of; ``None`` if one can."""
+def _entry(
+    source: _Source, at: str, value: object, category: str, tags: list[str], *, key: str = "", rank: int
+) -> Entry | ImportEntry:
+    """An entry, or the line for a value or a key that no memory can be made of."""
     if value is None:
         return source.skip(at, "empty", "there is no value")
     if not isinstance(value, str):
@@ -404,26 +344,28 @@ def _no_text(source: _Source, at: str, value: object, key: str = "") -> ImportEn
         return source.skip(at, "empty", "the text is empty")
     if any("\ud800" <= letter <= "\udfff" for letter in key):
         return source.skip(at, "invalid", "the key has a character that is none (a lone surrogate)")
-    return None
+    key = key if key.strip() else ""  # a blank key names nothing, but what is under it counts
+    return Entry(source.path, source.written, at, value, category, tags, key=key, rank=rank)
 
 
-def _repeated(source: _Source, at: str) -> ImportEntry:
-    return source.skip(at, "repeated", "the key stands there more than once: the last one counts")
+def _repeated(source: _Source, at: str, value: _Object) -> Iterator[ImportEntry]:
+    for key in value.repeated:
+        yield source.skip(_below(at, key), "repeated", "the key stands there more than once: the last one counts")
 
 
 def _below(at: str, key: str) -> str:
-    """The place of a key in the object at a place; an unusual key is quoted, and never shown raw if it is not printable."""
+    """The place of a key in an object; an unusual key is quoted, and what a terminal would act upon is escaped."""
     if _PLAIN_KEY.fullmatch(key):
         return f"{at}.{key}" if at else key
     return f"{at}[{json.dumps(key, ensure_ascii=not key.isprintable())}]"
 
 
 def _type_name(value: object) -> str:
-    return next((name for kind, name in _TYPE_NAMES.items() if isinstance(value, kind)), "something else")
+    return next(name for kind, name in _TYPE_NAMES.items() if isinstance(value, kind))
 
 
 def _timestamp(value: object) -> str:
-    """A timestamp as a memory has it: as it stands where that is well formed, else rewritten; empty if it is none."""
+    """A timestamp as a memory has it: as it stands if it is well formed, else written anew; empty if it is none."""
     if not isinstance(value, str):
         return ""
     from datetime import datetime
@@ -435,213 +377,3 @@ def _timestamp(value: object) -> str:
     if _TIMESTAMP.fullmatch(value) and value[:19] == moment[:19]:
         return value
     return moment if _TIMESTAMP.fullmatch(moment) else ""
-
-
-# -------------------------------------------------------------------------------------------------------------- settling
-
-
-def _settle(entries: list[_Entry]) -> None:
-    """Find the entries that are copies of others, or that others outdo, so that each thing is kept once.
-
-    The same text under several keys stays several memories: a key that is looked up must be found. A text without a key
-    adds its tags to the memory that says the same.
-    """
-    by_key: dict[tuple[str, str], _Entry] = {}
-    by_text: dict[str, _Entry] = {}
-    for entry in _ranked(entries):
-        rival = _rival(entry, by_key) if entry.key else by_text.get(_comparable(entry.text))
-        if rival and entry.rank == _PROFILE and _comparable(rival.text) != _comparable(entry.text):
-            entry.key = entry.at  # a preference that happens to be called `name` must not cost the name
-            rival = _rival(entry, by_key)
-        if rival is None:
-            by_key[entry.category, entry.key] = entry
-            by_text.setdefault(_comparable(entry.text), entry)
-        elif _comparable(rival.text) == _comparable(entry.text):
-            entry.same_as = rival
-            rival.tags.extend(tag for tag in entry.tags if tag not in rival.tags)
-        else:
-            entry.outdone_by = rival
-
-
-def _ranked(entries: list[_Entry]) -> list[_Entry]:
-    return sorted(entries, key=lambda entry: entry.rank)
-
-
-def _rival(entry: _Entry, by_key: Mapping[tuple[str, str], _Entry]) -> _Entry | None:
-    return by_key.get((entry.category, entry.key))
-
-
-def _comparable(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-# --------------------------------------------------------------------------------------------------------------- keeping
-
-
-def _keep_all(kb: KnowledgeBase, entries: list[_Entry], *, in_global: bool) -> None:
-    """Keep the entries, those with a key first, since a text without one may turn out to be said by them."""
-    store = _Store(kb, in_global=in_global)
-    for entry in _ranked(entries):
-        if entry.same_as is None and entry.outdone_by is None:
-            entry.result = store.keep(entry)
-
-
-def _result(entry: _Entry) -> ImportEntry:
-    """The line of the report for an entry; for a copy it follows from what became of the original."""
-    if entry.result:
-        return entry.result
-    other = entry.same_as or entry.outdone_by
-    if other is None or other.result is None:
-        raise AssertionError(f"{entry.at} was neither kept nor settled")
-    place = f"{other.source.name}: {other.at}"
-    if entry.outdone_by:
-        return entry.became(SKIPPED, code="outdone", reason=f"{place} has this key with another text, and counts")
-    if other.result.outcome == SKIPPED:
-        return replace(other.result, file=entry.source.path, at=entry.at)
-    return replace(
-        other.result,
-        file=entry.source.path,
-        at=entry.at,
-        outcome=UNCHANGED,
-        code="copy",
-        reason=f"says the same as {place}",
-    )
-
-
-class _Store:
-    """The vault that is imported into, as the import sees it."""
-
-    def __init__(self, kb: KnowledgeBase, *, in_global: bool) -> None:
-        self._kb = kb
-        self._vault = GLOBAL if in_global else PROJECT
-        # Later memories win: where two have the same key, the newest is the one that counts.
-        self._keyed = {(note.category, note.key): note for note in self._notes() if note.key}
-        self._archived = {(note.key, note.body): note for note in self._notes(archived=True)}
-
-    def _notes(self, *, archived: bool = False) -> list[Note]:
-        return [note for note in self._kb.list(archived=archived).notes if note.vault == self._vault]
-
-    def keep(self, entry: _Entry) -> ImportEntry:
-        """Make the memory of an entry, or bring the one that there is up to date."""
-        known = self._keyed.get((entry.category, entry.key))
-        put_away = self._archived.get((entry.key, _as_kept(entry.text)))
-        try:
-            if known:
-                return self._revise(known, entry)
-            if put_away:
-                return entry.became(UNCHANGED, put_away, "archived", "it is in the archive, and stays there")
-            return self._add(entry)
-        except Denied as error:
-            if error.code != "secret":  # the vault as a whole is closed to co, not just this entry
-                raise
-            return entry.became(SKIPPED, code=error.code, reason=error.message)
-        except (Invalid, Conflict) as error:
-            return entry.became(SKIPPED, code=error.code, reason=error.message)
-
-    def _revise(self, known: Note, entry: _Entry) -> ImportEntry:
-        text = _as_kept(entry.text)
-        if text != known.body and _words_changed(known) >= entry.source.changed:
-            reason = f"{known.ref} got another text after {entry.source.name} was last written, and keeps it"
-            return entry.became(SKIPPED, known, "newer-here", reason)
-        saved = self._kb.update(known.ref, content=text, pinned=_pin(known), expected_sha=known.sha)
-        self._keyed[entry.category, entry.key] = saved.note
-        pinned = saved.outcome == UPDATED and text == known.body
-        return entry.became(saved.outcome, saved.note, reason="it is pinned now" if pinned else "")
-
-    def _add(self, entry: _Entry) -> ImportEntry:
-        saved = self._save(entry)
-        twin = saved.note
-        if saved.outcome == UNCHANGED:
-            other_key = entry.key and (twin.category, twin.key) != (entry.category, entry.key)
-            if other_key or (twin.vault != self._vault and not twin.pinned):
-                # It needs a memory of its own. What looks like a secret was refused above, before it was compared.
-                saved = self._save(entry, force=True)
-            elif _pin(twin):
-                saved = self._kb.update(twin.ref, pinned=True)
-                return entry.became(saved.outcome, saved.note, reason="a memory said so already; it is pinned now")
-            else:
-                return entry.became(UNCHANGED, twin)
-        if entry.key:
-            self._keyed[entry.category, entry.key] = saved.note
-        return entry.became(saved.outcome, saved.note)
-
-    def _save(self, entry: _Entry, *, force: bool = False) -> Saved:
-        return self._kb.save(
-            entry.text,
-            tags=entry.tags,
-            in_global=self._vault == GLOBAL,
-            category=entry.category,
-            key=entry.key,
-            pinned=True,
-            source=IMPORTED,
-            created=entry.created,
-            force=force,
-        )
-
-
-def _as_kept(text: str) -> str:
-    """A text as the knowledge base keeps it."""
-    return text.strip().replace("\r\n", "\n").removeprefix("\ufeff").strip()
-
-
-def _pin(note: Note) -> bool | None:
-    """Whether to pin a memory that there is. An imported one was pinned at birth: if it is not, somebody unpinned it."""
-    return True if not note.pinned and note.source != IMPORTED else None
-
-
-def _words_changed(note: Note) -> float:
-    """When a memory got its text in another way than by the import that made it; 0 if it did not."""
-    from datetime import datetime
-
-    when = note.updated or ("" if note.source == IMPORTED else note.created)
-    try:
-        return datetime.fromisoformat(when).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
-
-
-# --------------------------------------------------------------------------------------------------------- rehearsing
-
-
-@contextmanager
-def _rehearsal(kb: KnowledgeBase) -> Iterator[KnowledgeBase]:
-    """A knowledge base with a copy of the memories, in a folder that is gone afterwards."""
-    notes = [*kb.list().notes, *kb.list(archived=True).notes]
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="co-dry-run-")
-    except OSError as error:
-        raise _no_room(error) from error
-    with folder as top:
-        vaults = []
-        for vault in kb.vaults:
-            root = os.path.join(top, vault.name, "vault", "knowledge")
-            try:
-                for note in notes:
-                    if note.vault == vault.name:
-                        _copy(note, os.path.join(root, os.path.relpath(note.path, vault.root)))
-            except OSError as error:
-                raise _no_room(error) from error
-            journal = replace(vault.journal, folder=os.path.join(top, vault.name, "journal"))
-            vaults.append(replace(vault, root=root, journal=journal))
-        yield replace(kb, vaults=tuple(vaults))
-
-
-def _copy(note: Note, path: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(note.raw)
-
-
-def _no_room(error: OSError) -> Unavailable:
-    return Unavailable(
-        f"The dry run cannot copy the memories to {tempfile.gettempdir()}: {error.strerror}.",
-        "Nothing was changed. Make room there, or name another folder in TMPDIR.",
-    )
-
-
-def _as_rehearsed(entries: list[ImportEntry]) -> list[ImportEntry]:
-    """The report of a rehearsal: outcomes that would be, and no refs to notes that are not there."""
-    made = {entry.ref for entry in entries if entry.outcome == CREATED}
-    return [
-        replace(entry, outcome=conditional(entry.outcome), ref="" if entry.ref in made else entry.ref) for entry in entries
-    ]

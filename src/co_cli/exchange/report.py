@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 CREATED, UPDATED, UNCHANGED, SKIPPED = "created", "updated", "unchanged", "skipped"
 WOULD_CREATE, WOULD_UPDATE = "would-create", "would-update"
-_WOULD = {CREATED: WOULD_CREATE, UPDATED: WOULD_UPDATE}
+OUTCOMES = (CREATED, WOULD_CREATE, UPDATED, WOULD_UPDATE, UNCHANGED, SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class ImportEntry:
     """One thing that the import met, where it stood, and what became of it."""
 
     file: str
+    """The full path of the file."""
     at: str
     """Its place in the file, such as ``user.preferences.style``; empty where the whole file is meant."""
     outcome: str
@@ -34,9 +35,15 @@ class ImportEntry:
     category: str = ""
     key: str = ""
     summary: str = ""
-    """How the note that holds it begins; what was skipped is not repeated, since it may be a secret."""
+    """How the note that holds it begins. What was skipped is not repeated here: it may be a secret."""
     line: int = 0
     """The line of the file, where it is known."""
+
+    @property
+    def origin(self) -> str:
+        """Where it stood, for people: the file with the folder that it lies in, and the place."""
+        name = short_name(self.file) + (f":{self.line}" if self.line else "")
+        return f"{name}: {self.at}" if self.at else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +60,9 @@ class ImportReport:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many entries had each outcome; all four are there."""
-        names = [_WOULD.get(name, name) if self.dry_run else name for name in (CREATED, UPDATED, UNCHANGED, SKIPPED)]
-        return {name: sum(entry.outcome == name for entry in self.entries) for name in names}
+        """How many entries had each outcome; an outcome that no entry had is left out."""
+        counts = {outcome: sum(entry.outcome == outcome for entry in self.entries) for outcome in OUTCOMES}
+        return {outcome: count for outcome, count in counts.items() if count}
 
     @property
     def skipped(self) -> tuple[ImportEntry, ...]:
@@ -63,6 +70,6 @@ class ImportReport:
         return tuple(entry for entry in self.entries if entry.outcome == SKIPPED)
 
 
-def conditional(outcome: str) -> str:
-    """The name of an outcome in a dry run."""
-    return _WOULD.get(outcome, outcome)
+def short_name(path: str) -> str:
+    """A file with the folder that it lies in."""
+    return "/".join(path.replace("\\", "/").split("/")[-2:])

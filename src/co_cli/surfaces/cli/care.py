@@ -92,7 +92,8 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
         if not vault["exists"]:
             lines.append(f"         not made yet: co init{' --global' if vault['name'] == GLOBAL else ''}")
             continue
-        counts = ", ".join(f"{vault[name]} {name}" for name in ("memories", "topics", "articles") if vault[name])
+        kinds = (("memory", "memories"), ("topic", "topics"), ("article", "articles"))
+        counts = ", ".join(counted(int(str(vault[many])), one, many) for one, many in kinds if vault[many])
         extras = ", ".join(f"{vault[name]} {name}" for name in ("pinned", "expired") if vault[name])
         lines.append(f"         {counts or 'no notes yet'}{f' ({extras})' if extras else ''}")
     context, settings = data["context"], data["settings"]
@@ -106,6 +107,11 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
     if data["problems"]:
         lines.append(f"{data['problems']} files cannot be read as notes: co doctor")
     return lines
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{count} {one if count == 1 else many}"
 
 
 def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
@@ -140,7 +146,7 @@ def _doctor(arguments: Namespace) -> int:
             f"{len(report.open)} to look at" + (f", {mendable} of them mended by: co doctor --fix" if mendable else "")
         )
     else:
-        lines.append(f"✓ {report.notes} notes, nothing wrong with them.")
+        lines.append(f"✓ {counted(report.notes, 'note', 'notes')}, nothing wrong.")
     emit(arguments, data, "\n".join(lines))
     return 1 if report.open else 0
 
