@@ -1,0 +1,175 @@
+"""The doctor finds what is wrong, mends what can be mended, and never deletes anything."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from co_cli import KnowledgeBase
+from co_cli.surfaces.cli.main import main
+
+HEADER = "---\nid: {id}\ncreated: 2026-02-0{id}T10:00:00+00:00\ntags: []\nsource: user-told\n---\n\n"
+
+
+def write(vault: Path, name: str, text: str) -> Path:
+    path = vault / "memories" / name
+    path.write_text(text)
+    return path
+
+
+def codes(kb: KnowledgeBase) -> list[str]:
+    return sorted(finding.problem.code for finding in kb.check().open)
+
+
+def bodies(kb: KnowledgeBase) -> set[str]:
+    return {note.body for note in kb.list().notes}
+
+
+def test_a_healthy_vault_has_no_findings(kb: KnowledgeBase) -> None:
+    kb.init()
+    kb.save("All is well")
+    assert kb.check().findings == ()
+    assert main(["doctor"]) == 0
+
+
+def test_ids_that_a_merge_made_twice_are_given_to_the_oldest_and_the_others_get_new_ones(kb: KnowledgeBase) -> None:
+    kb.save("From this branch")
+    vault = Path(kb.vault("project").root)
+    write(vault, "001-from-the-other-branch.md", HEADER.format(id=1) + "From the other branch\n")
+    assert codes(kb) == ["duplicate-id"]
+    kb.check(fix=True)
+    assert codes(kb) == []
+    by_id = {note.id: note.body for note in kb.list().notes}
+    assert by_id == {1: "From the other branch", 2: "From this branch"}
+    assert {note.slug[:4] for note in kb.list().notes} == {"001-", "002-"}
+
+
+def test_a_wrong_name_is_put_right(kb: KnowledgeBase, vault: Path) -> None:
+    write(vault, "prefers async 🎉.md", HEADER.format(id=3) + "Prefers async\n")
+    write(vault, "009-other-number.md", HEADER.format(id=4) + "Other number\n")
+    assert "misnamed" in codes(kb)
+    kb.check(fix=True)
+    assert sorted(path.name for path in (vault / "memories").iterdir()) == ["003-prefers-async.md", "004-other-number.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Just a line without a header\n", {"source": "user-told"}),
+        ('---\nid: "7"\ncreated: 2026-02-09T10:00:00Z\n---\n\nAn id that is a text\n', {"id": 7}),
+        ("---\nid: 7\ncreated: 2026-02-09\n---\n\nA day without a time\n", {"created": "2026-02-09T00:00:00+00:00"}),
+        ("---\nid: 7\ncreated: 2026-02-09T10:00:00Z\ntags: a, b\n---\n\nTags as a text\n", {"tags": ("a", "b")}),
+        (
+            "---\nid: 7\ncreated: 2026-02-09T10:00:00Z\ntags: [2026, a]\n---\n\nA tag that is a number\n",
+            {"tags": ("2026", "a")},
+        ),
+        ("---\ncreated: 2026-02-09T10:00:00Z\nteam: core # ours\n---\n\nWithout an id\n", {"id": 7}),
+        ("---\nid: 7\n---\n\nWithout a date\n", {"id": 7}),
+    ],
+)
+def test_a_header_that_lacks_something_is_completed_and_its_text_stays(
+    kb: KnowledgeBase, vault: Path, text: str, expected: dict[str, object]
+) -> None:
+    path = write(vault, "007-note.md", text)
+    assert kb.list().notes == ()
+    kb.check(fix=True)
+    note = kb.list().notes[0]
+    assert {name: getattr(note, name) for name in expected} == expected
+    assert note.body == text.rstrip("\n").rsplit("\n", 1)[-1]
+    if "team: core # ours" in text:
+        assert "team: core # ours" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nid: [1\n---\n\nBroken YAML\n",
+        "---\nid: 7\n<<<<<<< ours\ntags: [a]\n=======\ntags: [b]\n>>>>>>> theirs\n---\n\nMerge\n",
+        "---\nid: 7\ncreated: yesterday\n---\n\nA date that is none\n",
+        "---\nid: 7\nno closing fence\n",
+        "",
+    ],
+)
+def test_what_cannot_be_mended_for_sure_is_left_as_it_is(kb: KnowledgeBase, vault: Path, text: str) -> None:
+    path = write(vault, "007-note.md", text)
+    before = path.stat().st_mtime_ns
+    report = kb.check(fix=True)
+    assert [finding.mended for finding in report.findings] == [""]
+    assert (path.read_text(), path.stat().st_mtime_ns) == (text, before)
+    assert main(["doctor"]) == 1
+
+
+def test_conflict_marks_are_named_with_their_line(kb: KnowledgeBase, vault: Path) -> None:
+    write(vault, "007-note.md", "---\nid: 7\n<<<<<<< ours\ncreated: x\n=======\n>>>>>>> theirs\n---\n\nMerge\n")
+    problem = kb.check().open[0].problem
+    assert "git merge" in problem.message
+    assert problem.line == 3
+
+
+def test_a_context_that_cannot_be_read_is_a_finding(kb: KnowledgeBase, vault: Path) -> None:
+    (vault / "context.md").write_text("---\nversion: 2\nupdated: 2026-02-09T10:00:00Z\n---\nText\n")
+    assert "bad-context" in codes(kb)
+
+
+def test_permissions_that_are_too_open_are_tightened(kb: KnowledgeBase) -> None:
+    private = Path(kb.save("The gate code", private=True).note.path)
+    public = Path(kb.save("A fact").note.path)
+    private.chmod(0o644)
+    public.chmod(0o666)
+    assert codes(kb) == ["too-open", "too-open"]
+    kb.check(fix=True)
+    assert (private.stat().st_mode & 0o777, public.stat().st_mode & 0o777) == (0o600, 0o664)
+    assert codes(kb) == []
+
+
+def test_a_database_that_git_would_keep_is_found_and_ignored(kb: KnowledgeBase) -> None:
+    kb.init()
+    ignore = Path(kb.vault("project").root) / ".gitignore"
+    ignore.write_text("drafts/")
+    assert codes(kb) == ["not-ignored"]
+    kb.check(fix=True)
+    assert ignore.read_text().startswith("drafts/\n")
+    assert "knowledge.db*" in ignore.read_text().splitlines()
+    assert codes(kb) == []
+
+
+def test_a_vault_that_another_tool_made_without_gitignore_is_found_too(kb: KnowledgeBase, vault: Path) -> None:
+    write(vault, "001-a.md", HEADER.format(id=1) + "A\n")
+    assert codes(kb) == ["not-ignored"]
+    kb.check(fix=True)
+    assert codes(kb) == []
+
+
+def test_every_repair_can_be_undone(kb: KnowledgeBase, vault: Path) -> None:
+    path = write(vault, "note.md", HEADER.format(id=3) + "Text\n")
+    before = path.read_bytes()
+    kb.check(fix=True)
+    assert not path.exists()
+    kb.undo()
+    assert path.read_bytes() == before
+
+
+def test_the_doctor_deletes_nothing(kb: KnowledgeBase, vault: Path) -> None:
+    for number, text in enumerate(
+        ["plain\n", HEADER.format(id=2) + "one\n", HEADER.format(id=2) + "two\n", "---\n[\n---\nbad\n", ""]
+    ):
+        write(vault, f"{number:03d}-x.md", text)
+    (vault / "memories" / "folder.md").mkdir()
+    (vault / "memories" / "other.txt").write_text("not a note")
+    kb.check(fix=True)
+    assert {"plain", "one", "two"} <= bodies(kb)
+    names = [path.name for path in (vault / "memories").iterdir()]
+    assert len(names) == 7
+    assert {"folder.md", "other.txt"} <= set(names)
+
+
+def test_findings_name_path_line_and_the_next_step(
+    kb: KnowledgeBase, vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(vault, "007-note.md", '---\ncreated: 2026-02-09T10:00:00Z\nid: "x"\n---\n\nAn id that is no number\n')
+    assert main(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert f"{os.path.join('memories', '007-note.md')}:3: Field 'id' must be integer" in out
+    assert "to look at" in out
