@@ -76,8 +76,8 @@ def finish(process: subprocess.Popen[str], seconds: float = 120) -> list[Any]:
 
 
 def run(script: str, *arguments: object, seconds: float = 60) -> Any:
-    """The last JSON value that a script writes."""
-    return finish(start(script, *arguments), seconds)[-1]
+    """The last JSON value that a script writes, if it writes any."""
+    return next(reversed(finish(start(script, *arguments), seconds)), None)
 
 
 def kill(process: subprocess.Popen[str]) -> None:

@@ -184,6 +184,13 @@ def test_a_document_without_a_header_gets_one_when_there_is_something_to_say(tex
     assert replace_fields(text, {}) == replace_fields(text, {"id": None}) == text
 
 
+@pytest.mark.parametrize("header", ["", "# nothing yet\n", "\n"])
+def test_an_empty_header_is_filled(header):
+    assert replace_fields(f"---\n{header}---\nbody\n", {"id": 5, "pinned": True}) == (
+        f"---\n{header}id: 5\npinned: true\n---\nbody\n"
+    )
+
+
 @pytest.mark.parametrize(
     "header",
     [

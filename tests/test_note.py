@@ -57,6 +57,7 @@ def memory(fields: str = "", body: str = "A fact.", **place: str):
         ("Größe und Straße", "gr-e-und-stra-e"),
         ("2026 年の計画", "2026-年の計画"),
         ("日本語のメモ。", "日本語のメモ"),
+        ("日 \u0301本", "日-本"),
         ("Привет, МИР", "привет-мир"),
         ("हिन्दी", "हिन्दी"),
         ("12:30", "12-30"),
@@ -121,6 +122,8 @@ def test_a_memory_is_named_by_its_id_and_its_first_words(number, content, name):
         ("ports 80, 443", "ports 80,443"),
         ("in 2 000 steps", "in 2\u00a0000 steps"),
         ("(5 items)", "5 items"),
+        ("python-3 and v.2", "python 3 and v 2"),
+        ("Offset: -5", "offset -5"),
     ],
 )
 def test_case_space_and_punctuation_make_no_difference(one, other):
@@ -134,6 +137,7 @@ def test_case_space_and_punctuation_make_no_difference(one, other):
         ("C#", "C"),
         ("C++", "C#"),
         ("Python 3.11", "Python 311"),
+        ("Python 3.11", "Python 3 11"),
         ("port 8080", "port 808"),
         ("ports 80, 443", "ports 80443"),
         ("version 1. 2", "version 12"),

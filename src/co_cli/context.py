@@ -40,7 +40,8 @@ _FENCE = re.compile(r"[ \t]*(```|~~~)")
 # Markup by which some model or other tells a system's words from a user's.
 _ROLE_TAG = re.compile(
     r"<(?=\s*(?:/\s*)?system-reminder)"
-    r"|<(?=\s*(?:/\s*)?(?:system|assistant|user|human|tool|instruction|prompt|context|im_start|im_end)[^>]{0,200}>)"
+    r"|<(?=\s*(?:/\s*)?(?:system\w*|(?:assistant|user|human|tool|instruction|prompt|context|im_start|im_end)s?(?![A-Za-z0-9]))"
+    r"[^>]{0,200}>)"
     r"|<(?=\|[\w -]{1,40}\|>)|<(?=<\s*(?:/\s*)?SYS\s*>>)",
     re.IGNORECASE,
 )

@@ -1,7 +1,7 @@
 """What is wrong with the files of a vault, and what of it can be mended without losing anything.
 
-Owns the checks and the repairs. Every repair is a change like any other, in the journal and undoable; nothing is ever
-deleted. Knows nothing of search or prompts.
+Owns the checks and the repairs. A repair of a file is a change like any other, in the journal and undoable (permissions are
+set on the spot); nothing is ever deleted. Knows nothing of search or prompts.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
-from co_cli.files import reason
+from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import FrontmatterError, parse_frontmatter, render_field, replace_fields
-from co_cli.note import FOLDERS, MEMORY, Note, NoteError, Problem, memory_name, parse_note, slugify
+from co_cli.note import CONTEXT, FOLDERS, MEMORY, Note, NoteError, Problem, memory_name, parse_note, slugify
 from co_cli.vault import IGNORED, Vault
 
 if TYPE_CHECKING:
@@ -80,9 +80,13 @@ def _look(vault: Vault) -> tuple[list[Note], list[Finding]]:
 
 def _context_problems(vault: Vault) -> Iterator[Problem]:
     try:
-        vault.find("context", "context")
-    except CoError as error:
-        yield Problem(vault.context_path, error.message, hint=error.hint, code="bad-context")
+        raw = read_bytes(vault.context_path)
+        if raw is not None:
+            parse_note(raw, kind=CONTEXT, vault=vault.name, path=vault.context_path)
+    except NoteError as error:
+        yield error.problem._replace(code="bad-context")
+    except OSError as error:
+        yield Problem(vault.context_path, f"cannot be read: {reason(error)}", code="bad-context")
 
 
 def _unreadable(vault: Vault, problem: Problem) -> Finding:
@@ -247,7 +251,7 @@ def _repair_ids(vault: Vault) -> list[Finding]:
         draft.remove(note)
         return f"its id is now {new_id}"
 
-    return _repair_memories(vault, "gave new ids to", _duplicates, repaired)
+    return _repair_memories(vault, "gave a new id to", _duplicates, repaired)
 
 
 def _repair_names(vault: Vault) -> list[Finding]:
@@ -275,7 +279,7 @@ def _repair_memories(
             mended = repaired(note, draft)
             if mended:
                 findings.append(Finding(problem, mendable=True, mended=mended))
-        draft.summary = f"{what} {len(findings)} memories"
+        draft.summary = f"{what} {len(findings)} {'memory' if len(findings) == 1 else 'memories'}"
     return findings
 
 

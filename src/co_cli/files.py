@@ -48,12 +48,19 @@ _DISK_FULL = _disk_full()
 
 
 def read_bytes(path: str) -> bytes | None:
-    """The content of a file, or ``None`` if there is none."""
+    """The content of a file, or ``None`` if there is none; a folder, a pipe or a device is an ``OSError``."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_open_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(0, "it is no regular file")
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file, without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def make_folder(path: str, mode: int = 0o777) -> None:

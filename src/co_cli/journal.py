@@ -76,7 +76,7 @@ class Journal:
         }
         images = b"".join(image for step in steps for image in (step.before, step.after) if image is not None)
         path = self._path(number, "pending")
-        staged = stage(path, json.dumps(header, ensure_ascii=False).encode("utf-8") + b"\n" + images, mode=0o600)
+        staged = stage(path, json.dumps(header).encode("ascii") + b"\n" + images, mode=0o600)
         try:
             publish(staged, path, new=True)
             flush_folder(self.folder)
@@ -90,7 +90,11 @@ class Journal:
 
     def finish(self, number: int) -> None:
         """Note that every file of the change is in place."""
-        os.replace(self._path(number, "pending"), self._path(number, "change"))
+        path = self._path(number, "pending")
+        try:
+            os.replace(path, self._path(number, "change"))
+        except OSError as error:
+            raise cannot("renamed", path, error) from error
 
     def abandon(self, number: int) -> None:
         """Strike out a change that was not made after all."""
@@ -136,8 +140,10 @@ class Journal:
     def _names(self) -> list[tuple[int, str]]:
         try:
             names = os.listdir(self.folder)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
+        except OSError as error:
+            raise cannot("read", self.folder, error) from error
         return sorted((int(match[1]), match[2]) for match in map(_NAME.fullmatch, names) if match)
 
     def _numbers(self) -> list[int]:

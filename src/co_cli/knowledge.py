@@ -3,12 +3,13 @@
 Owns what the verbs mean: which vault a note goes to, what counts as the same note, what is refused. The command line, the
 tools of agents, MCP and the web are thin layers over exactly these verbs. Knows nothing of any of them.
 
-Every verb is synchronous, returns frozen dataclasses, and raises :class:`co_cli.errors.CoError`.
+Every verb is synchronous, returns records that cannot be changed, and raises :class:`co_cli.errors.CoError`.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ from co_cli.note import (
     TOPIC,
     Note,
     Problem,
+    clean_tags,
     is_expired,
     parse_ref,
     render_memory,
@@ -143,9 +145,10 @@ class KnowledgeBase:
         from co_cli import memory
 
         content = memory.check_content(content)
+        memory.check_category(category)
         private = memory.must_be_private(content, private=private, force=force)
         fields: dict[str, object] = {
-            "tags": memory.clean_tags(tags),
+            "tags": [*clean_tags(tags)],
             "source": source,
             "category": category,
             "key": key,
@@ -160,7 +163,7 @@ class KnowledgeBase:
         with vault.change("learn") as draft:
             keyed = self._keyed(vault, category, key) if key else None
             if keyed:
-                saved = self._revise(vault, keyed, content, {**fields, "tags": [*keyed.tags, *memory.clean_tags(tags)]})
+                saved = self._revise(vault, keyed, content, {**fields, "tags": [*clean_tags([*keyed.tags, *tags])]})
                 if saved.outcome != "unchanged":
                     draft.replace(keyed, saved.note.raw, private=saved.note.private)
                     draft.summary = f"updated {saved.note.ref}: {saved.note.summary}"
@@ -178,7 +181,7 @@ class KnowledgeBase:
         return Saved(note, "created")
 
     def _keyed(self, vault: Vault, category: str, key: str) -> Note | None:
-        needle = key.encode("utf-8")
+        needle = max(re.findall("[A-Za-z0-9_]+", key), key=len, default="").encode()  # a header may quote the rest
         notes = vault.scan((MEMORY,), wanted=lambda raw: needle in raw).notes
         same = [note for note in notes if (note.category, note.key) == (category, key)]
         return max(same, key=lambda note: note.id or 0, default=None)
@@ -187,8 +190,6 @@ class KnowledgeBase:
         from co_cli import memory
 
         wanted = {name: value for name, value in fields.items() if value and name != "source"}
-        if "tags" in wanted:
-            wanted["tags"] = memory.clean_tags(memory.texts(wanted["tags"]))
         raw = memory.revise(note, content=content, fields=wanted)
         if raw == note.raw:
             return Saved(note, "unchanged")
@@ -215,6 +216,10 @@ class KnowledgeBase:
 
         note = self.get(ref)
         vault = self.vault(note.vault)
+        if pinned and note.kind != MEMORY:
+            raise Invalid(
+                f"{note.ref} cannot be pinned: only memories are.", "Keep what matters of it as a memory: co learn"
+            )
         if expected_sha is not None and note.sha != expected_sha:
             raise Conflict(
                 f"{note.path} was changed by another program meanwhile.",
@@ -225,7 +230,7 @@ class KnowledgeBase:
             )
         fields: dict[str, object | None] = {}
         if tags is not None:
-            fields["tags"] = memory.clean_tags(tags)
+            fields["tags"] = [*clean_tags(tags)]
         if expires is not None:
             fields["expires"] = memory.parse_expiry(expires) or None
         for name, flag in (("pinned", pinned), ("private", private)):
@@ -305,7 +310,7 @@ class KnowledgeBase:
         for kind in chosen:
             if kind not in FOLDERS:
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
-        only = Filter(chosen, tags=tuple(tags), expired=expired)
+        only = Filter(chosen, tags=clean_tags(tags), expired=expired)
         return retrieve(self.vaults, query, mode=mode, limit=limit, only=only)
 
     def get(self, ref: str) -> Note:
@@ -331,7 +336,7 @@ class KnowledgeBase:
         archived: bool = False,
     ) -> Listing:
         """All notes of these kinds, by vault and id."""
-        only = Filter(tuple(kinds), tuple(tags), category, key, expired=True)
+        only = Filter(tuple(kinds), clean_tags(tags), category, key, expired=True)
         notes: list[Note] = []
         problems: list[Problem] = []
         for vault in self.vaults:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Denied, Invalid
+from co_cli.frontmatter import CATEGORIES
 from co_cli.note import MEMORY, Note, NoteError, fold, parse_note
 
 if TYPE_CHECKING:
@@ -58,11 +59,6 @@ def _current(note: Note, name: str) -> object:
     return list(value) if isinstance(value, tuple) else value or None
 
 
-def texts(value: object) -> list[str]:
-    """A field's value as a list of texts."""
-    return [str(item) for item in value] if isinstance(value, (list, tuple)) else []
-
-
 def name_notes(notes: list[Note]) -> str:
     """The notes as the log names them."""
     first = f"{notes[0].ref}: {notes[0].summary}"
@@ -99,6 +95,12 @@ def check_content(content: str) -> str:
     return content
 
 
+def check_category(category: str) -> None:
+    """Raise ``Invalid`` unless this is a category, or none."""
+    if category and category not in CATEGORIES:
+        raise Invalid(f"There is no category {category!r}.", f"Categories: {', '.join(CATEGORIES)}.")
+
+
 def must_be_private(content: str, *, private: bool, force: bool) -> bool:
     """Whether a text is to be kept private; one that looks like a secret is refused unless that was insisted upon."""
     from co_cli.credentials import find_secret
@@ -111,17 +113,6 @@ def must_be_private(content: str, *, private: bool, force: bool) -> bool:
             code="secret",
         )
     return private or bool(secret)
-
-
-def clean_tags(tags: Iterable[str]) -> list[str]:
-    """Tags without blanks around them, without empty ones and without twins."""
-    cleaned: dict[str, str] = {}
-    for tag in tags:
-        for part in tag.split(","):
-            name = " ".join(part.split()).lstrip("#")
-            if name:
-                cleaned.setdefault(name.casefold(), name)
-    return list(cleaned.values())
 
 
 def now() -> str:

@@ -20,7 +20,7 @@ from co_cli.frontmatter import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 MEMORY, TOPIC, ARTICLE, CONTEXT = "memory", "topic", "article", "context"
@@ -233,6 +233,17 @@ def slugify(text: str) -> str:
 def memory_name(memory_id: int, content: str) -> str:
     """The file name of a memory."""
     return f"{memory_id:03d}-{slugify(content.strip())}.md"
+
+
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags without blanks around them, without empty ones and without twins."""
+    cleaned: dict[str, str] = {}
+    for tag in tags:
+        for part in tag.split(","):
+            name = " ".join(part.split()).lstrip("#")
+            if name:
+                cleaned.setdefault(name.casefold(), name)
+    return tuple(cleaned.values())
 
 
 def fold(text: str) -> str:

@@ -14,7 +14,7 @@ from co_cli.context import Context, assemble_context, wrap
 from co_cli.errors import CoError, Corrupt, Invalid, NotFound
 from co_cli.files import read_bytes, reason
 from co_cli.note import NoteError, decode
-from co_cli.settings import find_places, load_settings
+from co_cli.settings import PROVIDERS, find_places, load_settings
 from co_cli.vault import open_vaults
 
 if TYPE_CHECKING:
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
     from co_cli.settings import Places
     from co_cli.vault import Vault
 
-PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
-"""The providers that a template may have words for."""
 ALIASES = {"google": "gemini"}
 LOCAL = ("offline",)
 """Providers that send nothing anywhere: only their prompts may hold private notes."""
 
 _TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "prompts")
-_MARK = re.compile(r"^\[(IF ([^\]\n]*)|ENDIF)\][ \t]*\n?", re.MULTILINE)
+_MARK = re.compile(r"^[ \t]*\[(IF\b[ \t]*([^\]\n]*)|ENDIF)\][ \t]*\n?", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +148,10 @@ def load_personality(places: Places, name: str) -> str:
 
 def _instructions(places: Places) -> tuple[str, list[str]]:
     path = places.instructions
+    if not os.path.realpath(path).startswith(os.path.join(os.path.realpath(places.project), "")):
+        return "", [
+            f"WARNING: {path}: a symbolic link that leaves the project is not followed; the instructions are left out."
+        ]
     try:
         return decode(read_bytes(path) or b"", path), []
     except NoteError as error:

@@ -27,6 +27,8 @@ QUERY_LIMIT = 1000
 
 PHRASE, ALL, ANY = "phrase", "all words", "any word"
 _SCORE = {PHRASE: 1.0, ALL: 0.75, ANY: 0.5}
+_MARKS = ".,;:!?"
+"""What a sentence puts around a word, which is then not part of what is looked for."""
 # Words that say nothing by themselves: they do not make a note match where the query has other words.
 _STOP_WORDS = frozenset(
     [
@@ -172,22 +174,20 @@ class _Matcher(NamedTuple):
     @classmethod
     def of(cls, query: str) -> _Matcher:
         phrase = " ".join(_fold(query).split())
-        words = tuple(dict.fromkeys(re.findall(r"[^\s\"]+", phrase)))
-        telling = tuple(word for word in words if word.strip(".,;:!?") not in _STOP_WORDS)
+        found = (word.strip(_MARKS) or word for word in re.findall(r"[^\s\"]+", phrase))
+        words = tuple(dict.fromkeys(found))
+        telling = tuple(word for word in words if word not in _STOP_WORDS)
         return cls(phrase.strip('"'), telling or words)
 
     def prefilter(self) -> Callable[[bytes], bool]:
         """A cheap test of a file's bytes that never says no to a note that matches."""
-        needles = self.words if self.phrase and len(self.words) > 1 else (self.words or (self.phrase,))
-        plain = tuple(needle.encode() for needle in needles) if all(map(str.isascii, needles)) else ()
-        if len(plain) == 1:
-            needle = plain[0]
-            return lambda raw: needle in raw.lower() or (not raw.isascii() and any(map(_folded(raw).__contains__, needles)))
+        needles = self.words or (self.phrase,)
+        plain = tuple(needle.encode() for needle in needles if needle.isascii())
 
         def wanted(raw: bytes) -> bool:
             if raw.isascii():
                 low = raw.lower()
-                return any(needle in low for needle in plain)
+                return any(needle in low for needle in plain) if len(plain) != 1 else plain[0] in low
             folded = _folded(raw)
             return any(needle in folded for needle in needles)
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 PROJECT_FOLDER = ".co-cli"
 
 
+PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
+
+
 class Setting(NamedTuple):
     """One thing that can be set."""
 
@@ -26,11 +29,12 @@ class Setting(NamedTuple):
     meaning: str
     harmless: bool
     """Whether a project may set it by itself; the others could run something or send data elsewhere."""
+    choices: tuple[str, ...] = ()
 
 
 SETTINGS = (
     Setting("personality", "", "style of the agent, one of `co prompt --personalities`", harmless=True),
-    Setting("provider", "offline", "model provider that prompts are made for", harmless=False),
+    Setting("provider", "offline", f"model provider: {', '.join(PROVIDERS)}", harmless=False, choices=PROVIDERS),
     Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -178,6 +182,8 @@ def _read_tolerantly(path: str) -> tuple[dict[str, str], list[str]]:
             warnings.append(f"{path}: there is no setting {name!r}; it is left out.")
         elif not isinstance(value, str):
             warnings.append(f"{path}: the setting {name!r} must be a text; it is left out.")
+        elif value not in (_BY_NAME[name].choices or (value,)):
+            warnings.append(f"{path}: there is no {name} {value!r}; it is left out.")
         else:
             known[name] = value
     return known, warnings
@@ -205,7 +211,9 @@ def _read_file(path: str) -> dict[str, Any]:
 
 def change_setting(places: Places, name: str, value: str | None, *, in_project: bool = False) -> str:
     """Set a value, or with ``None`` go back to the default; everything else in the file stays. Returns the file's path."""
-    known_setting(name)
+    choices = known_setting(name).choices
+    if value is not None and choices and value not in choices:
+        raise Invalid(f"There is no {name} {value!r}.", f"Choose one of {', '.join(choices)}.")
     if in_project and not _BY_NAME[name].harmless:
         raise Denied(
             f"{name} cannot be set for a project by co: whoever clones it would have to trust it first.",

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
+import stat
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound
+from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import (
     cannot,
     discard,
@@ -24,10 +25,11 @@ from co_cli.files import (
     publish,
     read_bytes,
     reason,
+    replace_file,
     stage,
     sweep,
 )
-from co_cli.frontmatter import replace_fields
+from co_cli.frontmatter import parse_frontmatter, replace_fields
 from co_cli.note import (
     CONTEXT,
     FOLDERS,
@@ -43,6 +45,7 @@ from co_cli.note import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from co_cli.journal import Change, Journal, Step
     from co_cli.settings import Places
@@ -51,10 +54,16 @@ ARCHIVE = "archive"
 IGNORED = "# derived from the notes; co makes it anew\nknowledge.db*\n.lock\n"
 """What a vault tells git not to keep."""
 
-_CHUNK = 1 << 16
+_CHUNK = 4096
+_READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
+"""The problems of files whose bytes can be read all the same."""
 _HEAD = 4096
 _ID = rb"(?m)^id:[ \t]*[\"']?([0-9]{1,18})"
+# The header as co writes it, with no second id.
+_OWN_ID = rb"---\nid: ([0-9]{1,18})\n(?:(?!id\b|---)[a-z_]+: [^\n]*\n)*---\n"
 _NUMBERED = r"([0-9]{1,18})-"
+_LARGEST_ID = 10**15
+"""No id that co gave is larger; counting on from one that somebody made up would soon leave what a ref can name."""
 
 
 class Scan(NamedTuple):
@@ -107,36 +116,35 @@ class Vault:
             problems.append(Problem(folder, "a symbolic link that leaves the vault is not followed", code="link"))
             return
         try:
-            entries = os.scandir(folder)
+            prefix = os.path.join(folder, "")
+            for name, content in _contents(folder):
+                path = prefix + name
+                raw = self._look_closer(path, problems) if content is None else content
+                if raw is not None:
+                    yield path, raw
         except FileNotFoundError:
             return
         except OSError as error:
             problems.append(Problem(folder, f"cannot be read: {reason(error)}"))
-            return
-        with entries:
-            for entry in entries:
-                name = entry.name
-                if name.endswith(".md") and name[0] != ".":
-                    raw = self._read_entry(entry, problems)
-                    if raw is not None:
-                        yield entry.path, raw
 
-    def _read_entry(self, entry: os.DirEntry[str], problems: list[Problem]) -> bytes | None:
+    def _look_closer(self, path: str, problems: list[Problem]) -> bytes | None:
+        """Read what could not be read at once, or say why it is no note."""
         try:
-            if entry.is_file(follow_symlinks=False):
-                return _read_file(entry.path)
-            if entry.is_symlink():
-                if not self._inside(entry.path):
+            mode = os.lstat(path).st_mode
+            if stat.S_ISREG(mode):
+                return read_bytes(path)
+            if stat.S_ISLNK(mode):
+                if not self._inside(path):
                     message = "a symbolic link that leaves the vault is not followed"
-                    problems.append(Problem(entry.path, message, code="link"))
+                    problems.append(Problem(path, message, code="link"))
                 return None  # a link inside the vault: its target is read under its own name
-            what = "a folder" if entry.is_dir() else "no regular file"
-            problems.append(Problem(entry.path, f"{what}, not a note", hint="Rename or move it.", code="not-a-file"))
+            what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+            problems.append(Problem(path, f"{what}, not a note", hint="Rename or move it.", code="not-a-file"))
         except FileNotFoundError:  # removed since the folder was listed
             return None
         except OSError as error:
-            hint = f"Check its permissions: ls -l {entry.path}"
-            problems.append(Problem(entry.path, f"cannot be read: {reason(error)}", hint=hint))
+            hint = f"Check its permissions: ls -l {path}"
+            problems.append(Problem(path, f"cannot be read: {reason(error)}", hint=hint))
         return None
 
     def _inside(self, path: str) -> bool:
@@ -167,13 +175,17 @@ class Vault:
         """The note of a kind with this id or slug, the archive included; ``None`` if there is none."""
         if kind == CONTEXT:
             return self.read(self.context_path, CONTEXT) if os.path.lexists(self.context_path) else None
-        if kind != MEMORY:
-            path = os.path.join(self._folder(kind), f"{name}.md")
-            plain = os.path.basename(path) == f"{name}.md"
-            return self.read(path, kind) if plain and os.path.isfile(path) else None
-        return self._find_memory(int(name))
+        if kind == MEMORY:
+            return self._find_memory(int(name))
+        for archived in (False, True):
+            path = os.path.join(self._folder(kind, archived=archived), f"{name}.md")
+            if os.path.basename(path) == f"{name}.md" and os.path.isfile(path):
+                return self.read(path, kind)
+        return None
 
     def _find_memory(self, wanted: int) -> Note | None:
+        """The memory with an id; raises ``Conflict`` where there are two, ``Corrupt`` where its file is no note."""
+
         def may_have_id(raw: bytes) -> bool:
             return wanted in _ids(raw)
 
@@ -187,9 +199,11 @@ class Vault:
                 )
             if found:
                 return found[0]
-            broken = [problem for problem in scan.problems if problem.code in ("bad-frontmatter", "bad-field", "not-utf-8")]
-            if broken:
-                raise Corrupt(f"{broken[0]}.", broken[0].hint or "Correct it by hand, or run: co doctor --fix")
+        for archived in (False, True):  # no note has the id: perhaps a file that is none has it in its header or its name
+            for problem in self.scan((MEMORY,), archived=archived).problems:
+                raw = read_bytes(problem.path) if problem.code in _READABLE else b""
+                if wanted in _numbers(problem.path) or wanted in _ids(raw or b""):
+                    raise Corrupt(f"{problem}.", problem.hint or "Correct it by hand, or run: co doctor --fix")
         return None
 
     def is_archived(self, note: Note) -> bool:
@@ -223,7 +237,8 @@ class Vault:
             self._settle()
             ignore = os.path.join(self.root, ".gitignore")
             if not os.path.lexists(ignore):
-                publish(stage(ignore, IGNORED.encode()), ignore, new=True)
+                sweep(self.root)
+                replace_file(ignore, IGNORED.encode())
             yield
 
     def guard(self, folder: str) -> None:
@@ -248,7 +263,7 @@ class Vault:
                 continue
             for folder in {os.path.dirname(self.absolute(step.path)) for step in steps}:
                 sweep(folder)
-            if all(read_bytes(self.absolute(step.path)) == step.after for step in steps):
+            if all(_now(self.absolute(step.path)) == step.after for step in steps):
                 self.journal.finish(number)
             else:
                 self.take_back(steps)
@@ -258,7 +273,7 @@ class Vault:
         """Put back what was there before, in those files that still hold what the change put into them."""
         for step in steps:
             path = self.absolute(step.path)
-            if step.before != step.after and read_bytes(path) == step.after:
+            if step.before != step.after and _now(path) == step.after:
                 _put(path, step.before)
 
     def absolute(self, relative: str) -> str:
@@ -271,14 +286,19 @@ class Vault:
 
     def next_id(self) -> int:
         """One more than the largest id in use, the archive included."""
-        largest = [0]
+        taken = {0}
         problems: list[Problem] = []
         for archived in (False, True):
             for path, raw in self.files(MEMORY, problems, archived=archived):
-                largest.extend((*_ids(raw), *_numbers(path)))
-        for problem in problems:  # a file that cannot be read still has its name
-            largest.extend(_numbers(problem.path))
-        return max(largest) + 1
+                taken.update(_ids(raw), _numbers(path))
+        for problem in problems:
+            if problem.code == "unreadable" and os.path.basename(problem.path) == FOLDERS[MEMORY]:
+                raise Unavailable(f"{problem.path} {problem.message}.", "Nothing was changed. Check its permissions.")
+            taken.update(_numbers(problem.path))  # a file that cannot be read still has its name
+        new_id = max(number for number in taken if number < _LARGEST_ID) + 1
+        while new_id in taken:
+            new_id += 1
+        return new_id
 
     def memory_path(self, memory_id: int, content: str) -> str:
         """Where a new memory goes."""
@@ -298,30 +318,40 @@ class Vault:
                 raise NotFound(f"There is no change {number}.", "`co log` lists the changes.")
             if change.undone:
                 raise Conflict(f"Change {number} has been undone already.", "`co log` lists the changes.")
-            for step in reversed(self.journal.steps(number)):
+            steps = self.journal.steps(number)
+            taken = self._ids_beside(steps)
+            returning = {number for step in steps for number in _ids(step.before or b"")}
+            for step in reversed(steps):
                 path = self.absolute(step.path)
-                now = read_bytes(path)
+                now = _now(path)
                 if now != step.after:
                     raise Conflict(
                         f"{path} has been changed since: undoing would lose that.",
                         "Nothing was changed. Bring it in order by hand, or undo the later change first.",
                         details=difference(step.after, now, "as co left it", "as it is now"),
                     )
-                self._reverse(draft, step, path)
-            draft.summary = f"undid: {change.summary}"
+                self._reverse(draft, step, taken, returning)
+            draft.summary = f"undid: {change.summary}" if change.undoes is None else f"redid: {change.summary[7:]}"
         return change
 
-    def _reverse(self, draft: Draft, step: Step, path: str) -> None:
-        restored = step.before
-        if step.after is None and restored is not None and step.path.startswith(FOLDERS[MEMORY] + "/"):
-            ids = _ids(restored)
-            taken = next(iter(ids), 0)
-            if ids and any(taken in _ids(raw) for _, raw in self.files(MEMORY, [])):
+    def _ids_beside(self, steps: tuple[Step, ...]) -> set[int]:
+        """The ids of all memories but those that taking these steps back will remove."""
+        leaving = {self.absolute(step.path) for step in steps if step.before is None}
+        files = (file for archived in (False, True) for file in self.files(MEMORY, [], archived=archived))
+        return {number for path, raw in files if path not in leaving for number in _ids(raw)}
+
+    def _reverse(self, draft: Draft, step: Step, taken: set[int], returning: set[int]) -> None:
+        path, restored = self.absolute(step.path), step.before
+        folder, name = os.path.split(path)
+        if step.after is None and restored is not None and os.path.basename(folder) == FOLDERS[MEMORY]:
+            if _ids(restored) & taken:
                 # Meanwhile another memory got the id: the one that comes back takes a new one.
                 new_id = self.next_id()
+                while new_id in taken | returning:
+                    new_id += 1
                 restored = replace_fields(restored.decode("utf-8"), {"id": new_id}).encode("utf-8")
-                name = re.sub(r"^[0-9]+", f"{new_id:03d}", os.path.basename(path))
-                path = os.path.join(os.path.dirname(path), name)
+                path = os.path.join(folder, re.sub(r"^[0-9]+", f"{new_id:03d}", name))
+            taken |= _ids(restored)
         draft.put(path, step.after, restored)
 
 
@@ -381,6 +411,7 @@ class Draft:
             for step, temporary in zip(self.steps, staged, strict=True):
                 self._apply(step, temporary)
                 applied += 1
+                flush_folder(os.path.dirname(self.vault.absolute(step.path)))
         except (OSError, CoError) as error:
             self.vault.take_back(self.steps[:applied])
             journal.abandon(number)
@@ -389,7 +420,8 @@ class Draft:
             if isinstance(error, OSError):
                 raise cannot("written", self.vault.root, error) from error
             raise
-        journal.finish(number)
+        with suppress(Unavailable):  # the files are in place: whoever comes next can note that just as well
+            journal.finish(number)
 
     def _folders(self) -> set[str]:
         folders = {os.path.dirname(self.vault.absolute(step.path)) for step in self.steps}
@@ -401,7 +433,7 @@ class Draft:
         if step.after is None:
             return None
         path = self.vault.absolute(step.path)
-        return stage(path, step.after, 0o600 if path in self._private else None)
+        return stage(path, step.after, 0o600 if path in self._private else _mode(step.after))
 
     def _apply(self, step: Step, temporary: str | None) -> None:
         path = self.vault.absolute(step.path)
@@ -414,14 +446,10 @@ class Draft:
             except FileExistsError:
                 self._check(step)
                 raise
-        flush_folder(os.path.dirname(path))
 
     def _check(self, step: Step) -> None:
         path = self.vault.absolute(step.path)
-        try:
-            now = read_bytes(path)
-        except OSError as error:
-            raise cannot("read", path, error) from error
+        now = _now(path)
         if now != step.before:
             raise Conflict(
                 f"{path} was changed by another program meanwhile.",
@@ -449,30 +477,84 @@ def _journal_folder(places: Places, root: str, label: str) -> str:
     return os.path.join(places.state, "journal", f"{label}-{zlib.crc32(place):08x}{zlib.adler32(place):08x}")
 
 
-def _read_file(path: str) -> bytes:
-    handle = os.open(path, os.O_RDONLY)
+def _contents(folder: str) -> Iterator[tuple[str, bytes | None]]:
+    """The name and bytes of each note file in a folder; ``None`` for one that takes a closer look.
+
+    Reading every note is what a search without an index costs, so this asks the system for no more than it must: names are
+    opened relative to the folder, and what is no ordinary file shows in an error or in nothing to read.
+    """
+    if os.open not in os.supports_dir_fd:
+        yield from ((name, None) for name in os.listdir(folder) if _is_note_name(name))
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name in os.listdir(handle):
+            if _is_note_name(name):
+                yield name, _read_at_once(name, handle)
+    finally:
+        os.close(handle)
+
+
+def _is_note_name(name: str) -> bool:
+    return name.endswith(".md") and name[0] != "."
+
+
+def _read_at_once(name: str, folder: int) -> bytes | None:
+    try:  # without following links, and without waiting for the other end of a pipe
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except OSError:
+        return None
     try:
         raw = os.read(handle, _CHUNK)
         if len(raw) == _CHUNK:
             parts = [raw]
             while parts[-1]:
-                parts.append(os.read(handle, _CHUNK * 16))
-            return b"".join(parts)
-        return raw
+                parts.append(os.read(handle, _CHUNK * 256))
+            raw = b"".join(parts)
+    except OSError:
+        return None
     finally:
         os.close(handle)
+    return raw or None
 
 
 def _put(path: str, content: bytes | None) -> None:
     if content is None:
         os.unlink(path)
     else:
-        publish(stage(path, content), path, new=False)
+        publish(stage(path, content, _mode(content)), path, new=False)
     flush_folder(os.path.dirname(path))
 
 
+def _now(path: str) -> bytes | None:
+    """What a file that is about to be changed holds."""
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        raise cannot("read", path, error) from error
+
+
+def _mode(raw: bytes) -> int | None:
+    """The permissions that a file must have for what is in it, if that matters."""
+    return 0o600 if b"private" in raw and _fields(raw).get("private") is True else None
+
+
+def _fields(raw: bytes) -> dict[str, Any]:
+    """The header of a file, as far as it can be read."""
+    try:
+        return parse_frontmatter(raw.decode("utf-8"))[0]
+    except ValueError:
+        return {}
+
+
 def _ids(raw: bytes) -> set[int]:
-    """The ids that a file could claim, read without understanding the rest of it."""
+    """The ids that a file could claim: what its header says or, where that cannot be read, what looks like one."""
+    found = re.match(_OWN_ID, raw)
+    if found:
+        return {int(found[1])}
+    claimed = _fields(raw).get("id")
+    if type(claimed) is int:
+        return {claimed}
     found = re.search(_ID, raw[:_HEAD])
     return {int(found[1])} if found else set()
 

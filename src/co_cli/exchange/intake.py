@@ -1,7 +1,8 @@
 """Taking in what an importer has read: every entry becomes a pinned memory, once.
 
-Owns which entries say the same, which of two that differ counts, and what becomes of the memories that are there already.
-Writes through the knowledge base only; must not know where the entries come from, nor how notes are stored or shown.
+Owns which entries say the same, which of two that differ counts, and what becomes of the memories that are there
+already. Writes through the knowledge base only; must not know where the entries come from, nor how notes are stored or
+shown.
 
 It can be done again: what is there already stays as it is, and so does what was changed or put away here since.
 """
@@ -97,7 +98,7 @@ def take_in(
     return tuple(_as_rehearsed(lines) if dry_run else lines)
 
 
-# -------------------------------------------------------------------------------------------------------------- settling
+# ------------------------------------------------------------------------------------------------------------- settling
 
 
 def _settle(ranked: list[Entry]) -> None:
@@ -134,7 +135,7 @@ def _as_kept(text: str) -> str:
     return text.strip().replace("\r\n", "\n").removeprefix("\ufeff").strip()
 
 
-# --------------------------------------------------------------------------------------------------------------- keeping
+# -------------------------------------------------------------------------------------------------------------- keeping
 
 
 class _Store:
@@ -172,7 +173,8 @@ class _Store:
 
     def _revise(self, known: Note, entry: Entry) -> ImportEntry:
         text = _as_kept(entry.text)
-        if text != known.body and _words_changed(known) >= entry.written:
+        changed = _words_changed(known)
+        if text != known.body and changed is not None and changed >= entry.written:
             reason = f"{known.ref} got another text after this file was last written, and keeps it"
             return entry.became(SKIPPED, known, "newer-here", reason)
         saved = self._kb.update(known.ref, content=text, pinned=_to_pin(known), expected_sha=known.sha)
@@ -223,18 +225,18 @@ def _to_pin(note: Note) -> bool | None:
     return True if not note.pinned and note.source != IMPORTED else None
 
 
-def _words_changed(note: Note) -> float:
-    """When a memory got its text by anything but the import that made it; 0 where that never happened."""
+def _words_changed(note: Note) -> float | None:
+    """When a memory got its text by anything but the import that made it, in seconds since 1970."""
     from datetime import datetime
 
     when = note.updated or ("" if note.source == IMPORTED else note.created)
     try:
         return datetime.fromisoformat(when).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
+    except (ValueError, OverflowError):  # never, or at a day that there is not
+        return None
 
 
-# ------------------------------------------------------------------------------------------------------------ rehearsing
+# ----------------------------------------------------------------------------------------------------------- rehearsing
 
 
 @contextmanager

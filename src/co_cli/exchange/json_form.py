@@ -4,7 +4,8 @@ Owns what that form looks like: its files, its sections, which category, key and
 with those that are none. Must not know what becomes of the entries; that is :mod:`co_cli.exchange.intake`'s.
 
 All of that form was loaded into every prompt, so everything in it becomes a pinned memory. The form kept a copy of each
-entry of the memory files in ``context.json``; the two become one memory, and the memory file's counts, for it has a date.
+entry of the memory files in ``context.json``; the two become one memory, and the memory file's counts, since that has a
+date.
 """
 
 from __future__ import annotations
@@ -93,7 +94,10 @@ _DATES = ("created", "updated")
 _IN_MEMORY_FILE, _PREFERENCE, _PROFILE, _LISTED = range(4)
 
 _PLAIN_KEY = re.compile(r"[\w-]+")
-_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?")
+_TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T"
+    r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+)
 _TYPE_NAMES = {
     bool: "true or false",
     int: "a number",
@@ -127,8 +131,8 @@ class _Source:
 def import_json(kb: KnowledgeBase, path: str, *, in_global: bool = False, dry_run: bool = False) -> ImportReport:
     """Take the JSON form of the knowledge into the project's vault, or the global one.
 
-    Doing it again changes only what has changed in the files. Raises a ``CoError`` where the path holds no file of that form
-    that could be read; anything less is a line in the report.
+    Doing it again changes only what has changed in the files. Raises a ``CoError`` where the path holds no file of that
+    form that could be read; anything less is a line in the report.
     """
     if not path.strip():
         raise Invalid("There is no path to import from.", FORMS)
@@ -151,7 +155,7 @@ def import_json(kb: KnowledgeBase, path: str, *, in_global: bool = False, dry_ru
     )
 
 
-# --------------------------------------------------------------------------------------------------------------- finding
+# -------------------------------------------------------------------------------------------------------------- finding
 
 
 def _find(path: str) -> tuple[list[str], list[str]]:
@@ -192,7 +196,7 @@ def _nothing_readable(problems: list[ImportEntry]) -> Corrupt:
     return Corrupt(lines[0], "Nothing was imported. Correct the file by hand.", details="\n".join(lines[1:]))
 
 
-# --------------------------------------------------------------------------------------------------------------- loading
+# -------------------------------------------------------------------------------------------------------------- loading
 
 
 def _load(path: str) -> _Source | ImportEntry:
@@ -241,7 +245,7 @@ def _line_of(key: str, text: str) -> int:
     return text.count("\n", 0, found.start()) + 1 if found else 1
 
 
-# --------------------------------------------------------------------------------------------------------------- reading
+# -------------------------------------------------------------------------------------------------------------- reading
 
 
 def _items(source: _Source) -> Iterator[Entry | ImportEntry]:

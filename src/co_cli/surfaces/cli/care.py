@@ -117,8 +117,8 @@ def counted(count: int, one: str, many: str) -> str:
 def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
     """Find what is wrong with the files: duplicate ids, broken headers, wrong names, permissions, what git should ignore.
 
-    With --fix, mend what can be mended. Nothing is ever deleted, and `co undo` takes a repair back. Exits with 1 while
-    something is left to mend.
+    With --fix, mend what can be mended. Nothing is ever deleted; `co log` lists the repairs, and `co undo` takes one back.
+    Exits with 1 while something is left to mend.
 
     Examples:
         co doctor
@@ -167,5 +167,5 @@ def _finding_data(finding: Finding) -> dict[str, object]:
 def _finding_lines(finding: Finding) -> list[str]:
     if finding.mended:
         return [f"{paint('mended', 'green')}  {finding.problem}: {finding.mended}"]
-    lines = [f"{paint('problem', 'yellow')} {finding.problem}"]
-    return [*lines, f"        {finding.problem.hint}"] if finding.problem.hint else lines
+    hint = "co doctor --fix mends it." if finding.mendable else "Correct it by hand; co leaves it as it is until then."
+    return [f"{paint('problem', 'yellow')} {finding.problem}", f"        {finding.problem.hint or hint}"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from co_cli.errors import Denied
+from co_cli.errors import Denied, NotFound
+from co_cli.knowledge import open_knowledge
 from co_cli.settings import (
     SETTINGS,
     change_setting,
@@ -48,8 +49,14 @@ def _config(arguments: Namespace) -> None:
     places = find_places()
     if arguments.action in ("set", "unset"):
         value = arguments.value if arguments.action == "set" else None
+        _check_personality(arguments.name, value)
         path = change_setting(places, arguments.name, value, in_project=arguments.project)
         display = f"✓ {arguments.name} is {'now ' + repr(value) if value is not None else 'unset'} in {path}"
+        settings = load_settings(places)
+        if settings.value(arguments.name) != value and value is not None:
+            display += (
+                f"\nIn this project it stays {settings.value(arguments.name)!r}: {places.project_settings} comes first."
+            )
         emit(arguments, {"name": arguments.name, "value": value, "path": path, "display": display}, display)
         return
     settings = load_settings(places)
@@ -71,6 +78,12 @@ def _config(arguments: Namespace) -> None:
     ]
     lines += [f"The project asks for {name} too: co trust" for name in settings.untrusted]
     emit(arguments, {"settings": rows, "untrusted": list(settings.untrusted)}, "\n".join(lines))
+
+
+def _check_personality(name: str, value: str | None) -> None:
+    known = open_knowledge().personalities() if name == "personality" and value else {}
+    if known and value not in known:
+        raise NotFound(f"There is no personality {value!r}.", f"Known: {', '.join(known)}.")
 
 
 def trust_command(parser: ArgumentParser) -> Callable[[Namespace], None]:

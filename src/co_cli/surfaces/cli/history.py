@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import open_knowledge
@@ -33,7 +34,7 @@ def _log(arguments: Namespace) -> None:
 
 def _line(entry: LoggedChange) -> str:
     change = entry.change
-    day = change.at[:16].replace("T", " ")
+    day = datetime.fromisoformat(change.at).astimezone().strftime("%Y-%m-%d %H:%M")
     state = paint(" (undone)", "dim") if change.undone else ""
     return (
         f"{str(entry.position).rjust(3)}  {paint(entry.id.ljust(5), 'bold')}  {paint(day, 'dim')}  {change.summary}{state}"

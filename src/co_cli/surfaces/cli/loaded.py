@@ -65,6 +65,6 @@ def _budget(context: Context) -> dict[str, object]:
 def budget_text(context: Context) -> str:
     """How the knowledge fits its budget, for people."""
     if not context.parts:
-        return "Knowledge: none yet. Make a context: co init"
+        return "Knowledge: nothing to load. Make a context with `co init`, fill it with `co edit context`."
     parts = [f"{part.name} {part.bytes}" + (f" of {part.budget}" if part.budget else "") for part in context.parts]
     return f"Knowledge: {context.bytes} of {context.target} bytes ({', '.join(parts)})"

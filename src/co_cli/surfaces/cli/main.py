@@ -158,18 +158,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):  # a note may hold what the terminal's encoding cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = run(argv)
+        code = _run_reporting(argv)
         sys.stdout.flush()
-    except CoError as error:
-        _report(error, as_json="--json" in argv)
-        return EXIT_CODES[error.kind]
-    except KeyboardInterrupt:
-        print("\nInterrupted: nothing was left half done.", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+def _run_reporting(argv: Sequence[str]) -> int:
+    try:
+        return run(argv)
+    except CoError as error:
+        _report(error, as_json="--json" in argv)
+        return EXIT_CODES[error.kind]
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return INTERRUPTED
 
 
 def _report(error: CoError, *, as_json: bool) -> None:

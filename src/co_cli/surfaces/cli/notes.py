@@ -107,7 +107,11 @@ def print_list(arguments: Namespace, kb: KnowledgeBase) -> None:
     count = len(listing.notes)
     emit(arguments, _listed(listing) if arguments.json else None, "\n".join(map(line_of, listing.notes)))
     if not arguments.json:
-        say(paint(f"Total memories: {count}" if count else 'No memories yet. Save one: co learn "…"', "dim", sys.stderr))
+        filtered = any((arguments.tag, arguments.category, arguments.key, arguments.archived))
+        none = "No memories match." if filtered else 'No memories yet. Save one: co learn "…"'
+        say(paint(f"Total memories: {count}" if count else none, "dim", sys.stderr))
+        if listing.problems:
+            say("`co doctor` says what to do about these files.")
 
 
 def _listed(listing: Listing) -> dict[str, object]:
