@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from co_cli import KnowledgeBase
+from co_cli.errors import CoError
 
 NOBODY = 65534
 
@@ -57,9 +61,9 @@ def report(**facts):
 """
 
 
-def start(script: str, *arguments: object) -> subprocess.Popen[str]:
-    """Start a Python script as a process of its own."""
-    command = [sys.executable, "-c", script, *map(str, arguments)]
+def start(script: str, *arguments: object, under: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """Start a Python script as a process of its own, under another command where one is given."""
+    command = [*under, sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
@@ -135,3 +139,33 @@ def contents(folder: Path, pattern: str = "*.md") -> dict[str, bytes]:
 def temporaries(*folders: Path) -> list[Path]:
     """Files that a write left behind."""
     return [path for folder in folders for path in folder.rglob(".co-*.tmp")]
+
+
+def read_everything(kb: KnowledgeBase) -> None:
+    """Use every verb that only reads."""
+    kinds = ("memory", "topic", "article")
+    kb.list(kinds)
+    kb.list(kinds, archived=True)
+    kb.recall("heron", kinds=kinds)
+    kb.match("heron")
+    for ref in ("5", "g:5", "topic:odd", "article:odd", "context", "g:context"):
+        try:
+            kb.get(ref)
+        except CoError:
+            continue
+    kb.context(private=True)
+    kb.prompt()
+    kb.log()
+    kb.check()
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Everything in a folder as it is now: mode, time of the last change, and bytes or the target of a link."""
+    state = {}
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
+        if path.is_symlink():
+            content = os.fsencode(os.readlink(path))
+        state[str(path)] = (status.st_mode, status.st_mtime_ns, content)
+    return state

@@ -251,6 +251,7 @@ def test_each_context_has_a_budget_of_its_own(vault, global_vault, name, title, 
     write_context(folder, filled(budget + 1))
     said = loaded(capsys)[1]
     assert f"WARNING: {title} Context has {budget + 1} bytes and exceeds its budget of {budget} bytes" in said
+    assert said.endswith(f"Shorten it: co edit {'g:' if name == 'global' else ''}context\n")
     assert said.count("WARNING") == 1
     assert "ERROR" not in said
 

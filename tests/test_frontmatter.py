@@ -137,9 +137,40 @@ def test_control_characters_and_endless_nesting_are_errors_too():
 
 
 def test_a_header_of_unreasonable_length_is_refused_before_yaml_sees_it():
-    bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "# padding\n" * 8000
+    header = "name: " + "x" * (64 * 1024 - 7) + "\n"
+    assert parse_frontmatter(f"---\n{header}---\n")[0]["name"]
     with pytest.raises(FrontmatterError, match="64 KiB"):
-        parse_frontmatter(f"---\n{bomb}---\n")
+        parse_frontmatter(f"---\n{header}\n---\n")
+
+
+def test_aliases_in_moderation_are_fine_and_a_bomb_of_them_is_refused_with_its_line():
+    levels = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12))]
+    fields, _ = parse_frontmatter("---\n" + "\n".join(levels[:4]) + "\n---\n")
+    assert fields["a3"] == [[[["x"]] * 10] * 10] * 10
+    with pytest.raises(FrontmatterError, match="aliases make it too large") as caught:
+        parse_frontmatter("---\n" + "\n".join(levels) + "\n---\n")
+    assert caught.value.line == 7
+    with pytest.raises(FrontmatterError, match="aliases make it too large"):
+        parse_frontmatter("---\nmine: &a [*a]\n---\n")
+    with pytest.raises(FrontmatterError, match="Invalid YAML"):
+        parse_frontmatter("---\nmine: [&a x, *b]\n---\n")
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("- ", "x"), ("{a: ", "}")])
+def test_a_hundred_collections_in_one_another_are_enough(opening, closing):
+    def nested(depth: int) -> str:
+        return f"---\nx:\n  {opening * depth}{closing * (depth if closing != 'x' else 1)}\n---\n"
+
+    assert parse_frontmatter(nested(100))[0]["x"]
+    with pytest.raises(FrontmatterError, match="nests too deeply") as caught:
+        parse_frontmatter(nested(101))
+    assert caught.value.line == 3
+
+
+def test_an_error_is_never_long():
+    with pytest.raises(ValueError, match="Field 'tags'") as caught:
+        validate_note_frontmatter({"tags": "x" * 10_000})
+    assert len(str(caught.value)) < 400
 
 
 FIFTY_MEGABYTES = 50_000_000

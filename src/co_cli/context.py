@@ -189,7 +189,8 @@ def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list
 
 
 def _bullet(note: Note) -> str:
-    return f"- [{note.ref}] " + neutralise(note.body).replace("\n", "\n  ")
+    named = note.key and note.key.casefold() not in note.body.casefold()  # a key may say what the text is about
+    return f"- [{note.ref}] " + neutralise(f"{note.key}: {note.body}" if named else note.body).replace("\n", "\n  ")
 
 
 def wrap(text: str) -> str:

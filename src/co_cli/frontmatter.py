@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 HEADER_LIMIT = 64 * 1024
 """A header longer than this is no header: it is refused before YAML sees it."""
+GROWTH_LIMIT = 4 * HEADER_LIMIT
+"""Characters that a header may have with its aliases written out."""
+DEPTH_LIMIT = 100
+"""How many collections may lie in one another in the value of a field."""
 
 CATEGORIES = ("user_preferences", "project_insights", "learned_facts")
 SCOPES = ("project", "language", "global")
@@ -35,9 +39,10 @@ _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 # What both ways of reading agree on. A plain word starts with a letter, so it is never a number; the words that YAML 1.1
 # takes for booleans or nothing are left to YAML.
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_PLAIN_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]{0,99}):(?: (.*?))?[ ]*\r?")
+_PLAIN_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]{0,99}):(?: (.*))?")
 _PLAIN_INT = re.compile(r"0|[1-9][0-9]{0,17}")
 _PLAIN_WORD = re.compile(r"[A-Za-z](?:[A-Za-z0-9_./+-]|[ ](?=[A-Za-z0-9_./+-]))*")
+_REASON_LENGTH = 300
 _YAML_WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 
 
@@ -45,8 +50,8 @@ class FrontmatterError(ValueError):
     """A header that cannot be read, with the line of the file on which reading stopped."""
 
     def __init__(self, reason: str, line: int = 1) -> None:
-        super().__init__(f"{reason} (line {line})")
-        self.reason = reason
+        self.reason = _shortened(reason)
+        super().__init__(f"{self.reason} (line {line})")
         self.line = line
 
 
@@ -54,8 +59,12 @@ class FieldError(ValueError):
     """A header whose field has no value, or one of the wrong kind; ``field`` is its name."""
 
     def __init__(self, field: str, reason: str) -> None:
-        super().__init__(reason)
+        super().__init__(_shortened(reason))
         self.field = field
+
+
+def _shortened(reason: str) -> str:
+    return reason if len(reason) <= _REASON_LENGTH else f"{reason[: _REASON_LENGTH // 2]} … {reason[-_REASON_LENGTH // 2 :]}"
 
 
 def _cut(text: str) -> tuple[int, int, int] | None:
@@ -107,13 +116,14 @@ def parse_header(header: str) -> dict[str, Any]:
 def _parse_plain(header: str) -> dict[str, Any] | None:
     """Read a header of plain values, or return ``None`` where only YAML can tell."""
     fields: dict[str, Any] = {}
-    for line in header.split("\n"):
-        if line in ("", "\r"):
+    for ended in header.split("\n"):
+        line = ended.removesuffix("\r")
+        if not line:
             continue
         match = _PLAIN_LINE.fullmatch(line)
         if not match or match[1] in fields or match[1].lower() in _YAML_WORDS:
             return None
-        value = _plain_value(match[2] or "")
+        value = _plain_value((match[2] or "").rstrip(" "))
         if value is None:
             return None
         fields[match[1]] = value
@@ -148,12 +158,17 @@ def _parse_yaml(header: str) -> dict[str, Any]:
     import yaml
 
     try:
+        _refuse_bomb(header)
         fields = yaml.load(header, Loader=_loader())  # noqa: S506 - a SafeLoader without timestamps
+    except FrontmatterError:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise FrontmatterError(f"Invalid YAML in frontmatter: {error.problem}", (mark.line if mark else 0) + 2) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except yaml.YAMLError as error:
         raise FrontmatterError(f"Invalid YAML in frontmatter: {str(error).splitlines()[0]}", 2) from error
+    except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:  # !!bool heron, and the like
+        raise FrontmatterError("Invalid YAML in frontmatter: a value is not what its tag says", 2) from error
     if fields is None:
         return {}
     if not isinstance(fields, dict):
@@ -162,6 +177,38 @@ def _parse_yaml(header: str) -> dict[str, Any]:
         if not isinstance(key, str):
             raise FrontmatterError(f"Invalid frontmatter: the field name {key!r} is not a text", 2)
     return fields
+
+
+def _refuse_bomb(header: str) -> None:
+    """Refuse what would nest too deeply, or grow too large by its aliases, before anything is made of it."""
+    if sum(map(header.count, "[{-?")) <= DEPTH_LIMIT and not ("&" in header and "*" in header):
+        return
+    import yaml
+
+    sizes: dict[str, int] = {}
+    nested: list[tuple[str | None, int]] = [(None, 0)]
+    for event in yaml.parse(header, Loader=_loader()):
+        if isinstance(event, yaml.CollectionStartEvent):
+            nested.append((event.anchor, 1))
+            sizes[event.anchor or ""] = GROWTH_LIMIT  # until it is complete: with an alias of itself it would never end
+            grown = 0
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, grown = nested.pop()
+            sizes[anchor or ""] = grown
+        elif isinstance(event, yaml.AliasEvent):
+            grown = sizes.get(event.anchor or "", 0)
+        elif isinstance(event, yaml.ScalarEvent):
+            grown = len(event.value) + 1
+            sizes[event.anchor or ""] = grown
+        else:
+            continue
+        around, size = nested[-1]
+        nested[-1] = (around, size + grown)
+        deep = len(nested) - 2 > DEPTH_LIMIT  # the document and its mapping do not count
+        if deep or size + grown > GROWTH_LIMIT:
+            why = "it nests too deeply" if deep else "its aliases make it too large"
+            line = event.start_mark.line if event.start_mark else 0
+            raise FrontmatterError(f"Invalid frontmatter: {why}", line + 2)
 
 
 _yaml_classes: dict[str, type[Any]] = {}

@@ -146,9 +146,11 @@ class KnowledgeBase:
 
         content = memory.check_content(content)
         memory.check_category(category)
-        private = memory.must_be_private(content, private=private, force=force)
+        kept_tags = clean_tags(tags)
+        memory.check_words(key, language, *kept_tags)
+        private = memory.must_be_private(f"{key}: {content}" if key else content, private=private, force=force)
         fields: dict[str, object] = {
-            "tags": [*clean_tags(tags)],
+            "tags": [*kept_tags],
             "source": source,
             "category": category,
             "key": key,
@@ -163,7 +165,7 @@ class KnowledgeBase:
         with vault.change("learn") as draft:
             keyed = self._keyed(vault, category, key) if key else None
             if keyed:
-                saved = self._revise(vault, keyed, content, {**fields, "tags": [*clean_tags([*keyed.tags, *tags])]})
+                saved = self._revise(vault, keyed, content, {**fields, "tags": [*clean_tags([*keyed.tags, *kept_tags])]})
                 if saved.outcome != "unchanged":
                     draft.replace(keyed, saved.note.raw, private=saved.note.private)
                     draft.summary = f"updated {saved.note.ref}: {saved.note.summary}"
@@ -231,6 +233,7 @@ class KnowledgeBase:
         fields: dict[str, object | None] = {}
         if tags is not None:
             fields["tags"] = [*clean_tags(tags)]
+            memory.check_words(*clean_tags(tags))
         if expires is not None:
             fields["expires"] = memory.parse_expiry(expires) or None
         for name, flag in (("pinned", pinned), ("private", private)):

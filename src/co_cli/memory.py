@@ -84,15 +84,21 @@ def check_content(content: str) -> str:
     content = content.strip().replace("\r\n", "\n").removeprefix("\ufeff")
     if not content.strip():
         raise Invalid("There is nothing to remember: the text is empty.", 'Say it in a sentence: co learn "We use pytest."')
-    try:
-        size = len(encode(content))
-    except UnicodeEncodeError as error:
-        raise Invalid(
-            "The text has a character that is none (a lone surrogate).", "Leave it out, or mend its encoding."
-        ) from error
+    check_words(content)
+    size = len(encode(content))
     if size > CONTENT_LIMIT:
         raise Invalid(f"The text has {size} bytes; a memory has at most {CONTENT_LIMIT}.", "Keep it as an article instead.")
     return content
+
+
+def check_words(*words: str) -> None:
+    """Raise ``Invalid`` for what no file can hold: half of a character."""
+    try:
+        for word in words:
+            encode(word)
+    except UnicodeEncodeError as error:
+        message = "The text has a character that is none (a lone surrogate)."
+        raise Invalid(message, "Leave it out, or mend its encoding.") from error
 
 
 def check_category(category: str) -> None:

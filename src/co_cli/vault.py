@@ -460,10 +460,9 @@ class Draft:
 
 def open_vaults(places: Places) -> tuple[Vault, Vault]:
     """The project's vault and the global one, in the order in which they are asked."""
+    project = os.path.basename(os.path.realpath(places.project))
     return (
-        Vault(
-            places.project_vault, PROJECT, _journal_folder(places, places.project_vault, os.path.basename(places.project))
-        ),
+        Vault(places.project_vault, PROJECT, _journal_folder(places, places.project_vault, project)),
         Vault(places.global_vault, GLOBAL, _journal_folder(places, places.global_vault, "global")),
     )
 
@@ -519,11 +518,16 @@ def _read_at_once(name: str, folder: int) -> bytes | None:
 
 
 def _put(path: str, content: bytes | None) -> None:
-    if content is None:
-        os.unlink(path)
-    else:
-        publish(stage(path, content, _mode(content)), path, new=False)
-    flush_folder(os.path.dirname(path))
+    """Put back what was there before; what cannot be put back now stays in the journal for the next one to settle."""
+    try:
+        if content is None:
+            os.unlink(path)
+        else:
+            publish(stage(path, content, _mode(content)), path, new=False)
+        flush_folder(os.path.dirname(path))
+    except OSError as error:
+        hint = "A change was made by half; the next command that can write there takes it back."
+        raise Unavailable(f"{path} cannot be put back: {reason(error)}.", hint) from error
 
 
 def _now(path: str) -> bytes | None:

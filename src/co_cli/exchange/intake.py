@@ -13,6 +13,7 @@ import os
 import tempfile
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from co_cli.errors import Conflict, Denied, Invalid, Unavailable
 from co_cli.exchange.report import (
@@ -27,7 +28,6 @@ from co_cli.exchange.report import (
 )
 from co_cli.knowledge import GLOBAL, PROJECT, open_knowledge_at
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -15,6 +15,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from co_cli.errors import Corrupt, Invalid, NotFound
 from co_cli.exchange.intake import Entry, take_in
@@ -22,7 +23,6 @@ from co_cli.exchange.report import SKIPPED, ImportEntry, ImportReport
 from co_cli.knowledge import GLOBAL, PROJECT
 from co_cli.settings import PROJECT_FOLDER
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -6,8 +6,8 @@ Owns the shape of the report, for importers to fill and surfaces to render. Know
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # see co_cli.frontmatter
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from co_cli.exchange.json_form import import_json
 from co_cli.knowledge import open_knowledge
-from co_cli.surfaces.cli.terminal import emit, paint
+from co_cli.surfaces.cli.terminal import emit, paint, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
+
+    from co_cli.exchange.report import ImportEntry
+
+_COLOURS = {"created": "green", "create": "green", "updated": "cyan", "update": "cyan", "skipped": "yellow"}
 
 
 def import_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -31,19 +36,23 @@ def import_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _import(arguments: Namespace) -> None:
-    report = import_json(open_knowledge(), arguments.path, in_global=arguments.in_global, dry_run=arguments.dry_run)
-    colours = {"created": "green", "updated": "cyan", "skipped": "yellow"}
-    lines = []
-    for entry in report.entries:
-        outcome = paint(entry.outcome.ljust(9), colours.get(entry.outcome, "dim"))
-        lines.append(
-            f"{outcome}  {entry.origin}"
-            + (f" → {entry.ref}" if entry.ref else "")
-            + (f": {entry.reason}" if entry.reason else "")
-        )
+    kb = open_knowledge()
+    report = import_json(kb, arguments.path, in_global=arguments.in_global, dry_run=arguments.dry_run)
+    width = max((len(entry.outcome) for entry in report.entries), default=0)
+    lines = [_line(entry, width) for entry in report.entries]
     lines.append(", ".join(f"{count} {outcome}" for outcome, count in report.counts.items()) or "Nothing to take in.")
-    entries = [
-        {"origin": entry.origin, "outcome": entry.outcome, "ref": entry.ref, "reason": entry.reason}
-        for entry in report.entries
-    ]
-    emit(arguments, {"counts": dict(report.counts), "entries": entries}, "\n".join(lines))
+    warn(kb.context().warnings)  # what was taken in is loaded into every prompt
+    data = {
+        "path": report.path,
+        "vault": report.vault,
+        "dry_run": report.dry_run,
+        "counts": dict(report.counts),
+        "entries": [{"origin": entry.origin, **asdict(entry)} for entry in report.entries],
+    }
+    emit(arguments, data, "\n".join(lines))
+
+
+def _line(entry: ImportEntry, width: int) -> str:
+    outcome = paint(entry.outcome.ljust(width), _COLOURS.get(entry.outcome.removeprefix("would-"), "dim"))
+    ref = f" → {entry.ref}" if entry.ref else ""
+    return f"{outcome}  {entry.origin}{ref}{f': {entry.reason}' if entry.reason else ''}"

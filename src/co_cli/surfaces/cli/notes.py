@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from co_cli.errors import CoError, Conflict, Invalid, NotFound, Unavailable
+from co_cli.errors import CoError, Conflict, Denied, Invalid, NotFound, Unavailable
 from co_cli.knowledge import GLOBAL, MEMORY, open_knowledge
 from co_cli.surfaces.cli.terminal import as_data, ask, emit, interactive, line_of, paint, say, warn
 
@@ -270,7 +270,7 @@ def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:
     answer = ask("Forget which? Refs, a for all, Enter for none.", otherwise="Name one by its ref.")
     chosen = _chosen(found, answer)
     if not chosen:
-        raise NotFound("Nothing was forgotten.")
+        raise Denied("Nothing was chosen, nothing was forgotten.")
     return chosen
 
 

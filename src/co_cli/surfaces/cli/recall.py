@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import open_knowledge
@@ -48,7 +49,7 @@ def _recall(arguments: Namespace) -> None:
     if not arguments.json:
         count = len(found.hits)
         what = f"{count} {'note' if count == 1 else 'notes'}" if count else f"No notes found matching '{found.query}'"
-        say(paint(" · ".join((what, found.mode, *found.degraded)), "dim"))
+        say(paint(" · ".join((what, found.mode, *found.degraded)), "dim", sys.stderr))
 
 
 def _data(found: Recalled) -> dict[str, object]:
