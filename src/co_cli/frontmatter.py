@@ -219,9 +219,11 @@ def _loader() -> type[Any]:
         import yaml
 
         class NoteLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-            """A safe loader that leaves timestamps the strings that they are."""
+            """A safe loader that leaves timestamps the strings that they are, and reads 012 as people do: as 12."""
 
-        NoteLoader.yaml_implicit_resolvers = _without_timestamps(NoteLoader.yaml_implicit_resolvers)
+        NoteLoader.yaml_implicit_resolvers = _without("timestamp", "int", resolvers=NoteLoader.yaml_implicit_resolvers)
+        NoteLoader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"[-+]?[0-9]+$"), [*"-+0123456789"])
+        NoteLoader.add_constructor("tag:yaml.org,2002:int", lambda _loader, node: int(node.value))
         _yaml_classes["loader"] = NoteLoader
     return _yaml_classes["loader"]
 
@@ -236,7 +238,7 @@ def _dumper() -> type[Any]:
             def ignore_aliases(self, _data: object) -> bool:
                 return True
 
-        NoteDumper.yaml_implicit_resolvers = _without_timestamps(NoteDumper.yaml_implicit_resolvers)
+        NoteDumper.yaml_implicit_resolvers = _without("timestamp", resolvers=NoteDumper.yaml_implicit_resolvers)
         NoteDumper.add_representer(str, _represent_text)
         NoteDumper.add_representer(
             list, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)
@@ -251,8 +253,9 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-def _without_timestamps(resolvers: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    kept = {first: [rule for rule in rules if not rule[0].endswith(":timestamp")] for first, rules in resolvers.items()}
+def _without(*kinds: str, resolvers: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    dropped = {f"tag:yaml.org,2002:{kind}" for kind in kinds}
+    kept = {first: [rule for rule in rules if rule[0] not in dropped] for first, rules in resolvers.items()}
     return {first: rules for first, rules in kept.items() if rules}
 
 
@@ -387,7 +390,7 @@ def validate_note_frontmatter(fields: Mapping[str, Any]) -> None:
     """Raise ``ValueError``, naming the field, where a field that co knows has a value of the wrong kind."""
     for name, value in fields.items():
         check = _CHECKS.get(name)
-        if check is not None:
+        if check is not None and value is not None:  # a field without a value is one that is not set
             check(name, value)
 
 

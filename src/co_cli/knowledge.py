@@ -239,12 +239,14 @@ class KnowledgeBase:
         for name, flag in (("pinned", pinned), ("private", private)):
             if flag is not None and flag != getattr(note, name):
                 fields[name] = flag or None
+        memory.check_words(text or "")
         raw = memory.encode(text) if text is not None else note.raw
         if content is not None:
             content = memory.check_content(content)
         if text is not None or content is not None:
-            fields_private = private if private is not None else note.private
-            if memory.must_be_private(content or text or "", private=fields_private, force=force) and not fields_private:
+            stays_private = private if private is not None else note.private
+            insisted = force or (note.private and stays_private)  # a private note may hold what only such a note may
+            if memory.must_be_private(content or text or "", private=stays_private, force=insisted) and not stays_private:
                 fields["private"] = True
         changed = memory.reread(raw, kind=note.kind, vault=note.vault, path=note.path) if text is not None else note
         raw = memory.revise(changed, content=content, fields=fields, edited=text is not None and raw != note.raw)

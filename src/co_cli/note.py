@@ -167,9 +167,12 @@ _VALIDATE = {
 _TEXT_FIELDS = ("created", "updated", "source", "category", "key", "scope", "language", "expires", "because")
 
 
+_OTHER_FIELDS = ("pinned", "private", "supersedes", "superseded_by")
+
+
 def _typed(kind: str, fields: Mapping[str, Any], body: str, slug: str) -> dict[str, Any]:
     typed: dict[str, Any] = {name: fields[name] for name in _TEXT_FIELDS if fields.get(name)}
-    typed.update({name: fields[name] for name in ("pinned", "private", "supersedes", "superseded_by") if name in fields})
+    typed.update({name: fields[name] for name in _OTHER_FIELDS if fields.get(name) is not None})
     typed["tags"] = tuple(fields.get("tags") or ())
     if kind == MEMORY:
         typed["id"] = fields["id"]
