@@ -34,7 +34,7 @@ READABLE = {
     "60 KiB of comments before the id": b"---\n" + b"# comment\n" * 6000 + b"id: 5\n" + CREATED + b"---\n\nheron\n",
     "a header in braces": b'---\n{"id": 5, "created": "2026-02-09T14:30:00Z"}\n---\n\nheron\n',
     "an id in quotation marks": b'---\n"id": 5\n' + CREATED + b"---\n\nheron\n",
-    "an id in hexadecimal": b"---\nid: 0x05\n" + CREATED + b"---\n\nheron\n",
+    "an id with zeros before it": b"---\nid: 005\n" + CREATED + b"---\n\nheron\n",
     "an id that is there twice": b"---\nid: 4\nid: 5\n" + CREATED + b"---\n\nheron\n",
 }
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
 from co_cli.files import read_bytes, reason
-from co_cli.frontmatter import FrontmatterError, parse_frontmatter, render_field, replace_fields
+from co_cli.frontmatter import HEADER_LIMIT, FrontmatterError, parse_frontmatter, render_field, replace_fields
 from co_cli.note import CONTEXT, FOLDERS, MEMORY, Note, NoteError, Problem, memory_name, parse_note, slugify
 from co_cli.vault import IGNORED, Vault
 
@@ -96,11 +96,10 @@ def _unreadable(vault: Vault, problem: Problem) -> Finding:
 def _marked(problem: Problem) -> Problem:
     """Name the usual reason for a broken header after a merge."""
     try:
-        with open(problem.path, "rb") as file:
-            head = file.read(1 << 16)
+        raw = read_bytes(problem.path) or b""
     except OSError:
         return problem
-    for number, line in enumerate(head.splitlines(), start=1):
+    for number, line in enumerate(raw[:HEADER_LIMIT].splitlines(), start=1):
         if line.startswith(_CONFLICT_MARKS):
             hint = "Choose between the two sides by hand, then remove the marks."
             return problem._replace(message="conflict marks of a git merge are left in it", line=number, hint=hint)
@@ -203,8 +202,7 @@ def _mend_header(vault: Vault, path: str, new_id: int) -> tuple[bytes, bytes] | 
     if kind != MEMORY or not os.path.isfile(path) or os.path.islink(path):
         return None
     try:
-        with open(path, "rb") as file:
-            raw = file.read()
+        raw = read_bytes(path) or b""
         text = raw.decode("utf-8")
         fields, body = parse_frontmatter(text)
         changes = _missing(fields, path, new_id)
@@ -300,8 +298,7 @@ def _repair_ignored(vault: Vault) -> list[Finding]:
     with vault.change("doctor") as draft:
         for problem in _not_ignored(vault):
             try:
-                with open(problem.path, "rb") as file:
-                    before = file.read()
+                before = read_bytes(problem.path) or b""
             except OSError as error:
                 findings.append(Finding(problem._replace(hint=f"cannot be read: {reason(error)}")))
                 continue
