@@ -9,7 +9,7 @@ import pytest
 from processes import read_everything, snapshot, within
 
 from co_cli import KnowledgeBase, open_knowledge
-from co_cli.errors import CoError, Denied, NotFound
+from co_cli.errors import CoError, Corrupt, Denied
 
 WORD = "heron"
 NOTE = b"---\nid: 5\ncreated: 2026-02-09T14:30:00+00:00\n---\n\nA heron stands in the water.\n"
@@ -38,7 +38,7 @@ def test_what_is_no_file_is_reported_and_never_waited_for(kb: KnowledgeBase, vau
         assert [hit.note.id for hit in kb.recall(WORD).hits] == [1]
         read_everything(kb)
         assert snapshot(tmp_path) == before
-        with pytest.raises(NotFound):
+        with pytest.raises(Corrupt, match="leaves the vault"):
             kb.get("5")
         assert (kb.save("next to them").note.id or 0) >= 6
     assert outside.read_bytes() == NOTE

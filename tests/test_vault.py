@@ -115,6 +115,16 @@ def test_a_new_file_never_takes_the_place_of_one_that_is_there(kb: KnowledgeBase
     assert path.read_text() == BY_HAND
 
 
+def test_a_new_file_never_takes_the_place_of_one_that_comes_at_the_last_moment(vault: Path):
+    staged = stage(str(vault / "new.md"), b"by co")
+    (vault / "new.md").write_bytes(b"by an editor")
+    with pytest.raises(FileExistsError):
+        publish(staged, str(vault / "new.md"), new=True)
+    assert (vault / "new.md").read_bytes() == b"by an editor"
+    discard(staged)
+    assert temporaries(vault) == []
+
+
 def test_a_change_that_was_called_off_half_way_leaves_nothing(kb: KnowledgeBase, vault: Path):
     kb.save("a note")
     before = contents(vault, "*")

@@ -237,7 +237,7 @@ def test_ids_are_not_guessed_where_the_notes_may_not_be_listed(base: Path):
     seen = attempts(REFUSED_RIGHTS, base / "project")
     memories.chmod(0o755)
     assert seen["save"]["kind"] == "unavailable"
-    assert str(memories) in seen["save"]["message"]
+    assert f"{memories} cannot be read" in seen["save"]["message"]
     assert any(str(memories) in problem for problem in seen["save"]["problems"])
     assert contents(memories) == before
 

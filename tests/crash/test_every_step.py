@@ -152,7 +152,7 @@ def test_a_death_before_any_step_leaves_the_old_or_the_new(operation: str, tmp_p
     assert settled_as(operation, projects[0]) == "before"
     assert settled_as(operation, projects[-1]) == "after"
     assert outcomes["before"] > 3
-    assert outcomes["after"] >= 2
+    assert outcomes["after"] > 3, "what was all in place is not taken back"
 
 
 @pytest.mark.slow
