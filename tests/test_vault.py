@@ -11,6 +11,7 @@ from processes import contents, temporaries
 
 from co_cli import KnowledgeBase, Note, open_knowledge
 from co_cli.errors import CoError, Conflict, NotFound
+from co_cli.files import discard, publish, stage
 
 CREATED = "created: 2026-02-09T14:30:00+00:00\n"
 BY_HAND = """---

@@ -28,7 +28,7 @@ kb = open_knowledge()
 print('"ready"', flush=True)
 sys.stdin.readline()
 for number in range(int(count)):
-    print(kb.save(f"process {who} remembers fact {number}").note.id)
+    print(kb.save(f"process_{who}_remembers_fact_{number}").note.id)
 """
 
 EDITING = """
@@ -114,7 +114,7 @@ def test_sixteen_processes_that_save_fifty_memories_each_lose_none(kb: Knowledge
     assert listing.problems == ()
     assert len(list((vault / "memories").iterdir())) == 800
     assert {note.body for note in listing.notes} == {
-        f"process {who} remembers fact {number}" for who in range(16) for number in range(50)
+        f"process_{who}_remembers_fact_{number}" for who in range(16) for number in range(50)
     }
     assert {note.id for note in listing.notes} == set(ids)
     assert temporaries(tmp_path) == []
@@ -138,7 +138,7 @@ def test_threads_that_share_a_knowledge_base_lose_nothing(kb: KnowledgeBase, vau
 
 
 def test_processes_that_save_the_same_text_keep_it_once(kb: KnowledgeBase):
-    same = SAVING.replace("process {who}", "everybody")
+    same = SAVING.replace("process_{who}", "everybody")
     confirmed = all_at_once([start(same, who, 3) for who in range(4)])
 
     assert len({tuple(ids) for ids in confirmed}) == 1

@@ -27,7 +27,7 @@ print(json.dumps(["ready"]), flush=True)
 for number in range(1000):
     notes = kb.list().notes
     operation = chance.choice(["save", "save", "edit", "edit", "forget"]) if len(notes) > 5 else "save"
-    text = f"life {sequence} fact {number} " + "word " * chance.choice([1, 50, 5000])
+    text = f"life_{sequence}_fact_{number} " + "word " * chance.choice([1, 50, 5000])
     target = chance.choice(notes).id if operation != "save" else None
     print(json.dumps(["try", operation, target, text.strip()]), flush=True)
     if operation == "save":

@@ -56,6 +56,15 @@ def measure(sizes: Sequence[int], runs: int, progress: Callable[[str], None]) ->
     return figures
 
 
+def _installed_command() -> str:
+    """The command as people start it, from the environment that this runs in."""
+    beside = os.path.join(os.path.dirname(sys.executable), "co")
+    found = beside if os.path.exists(beside) else shutil.which("co")
+    if not found:
+        raise Unavailable("The command `co` is not installed beside this Python.", "Install it: pip install .")
+    return found
+
+
 def _measure_commands(project: str, memories: str, size: int, runs: int) -> list[Figure]:
     environment = {
         **os.environ,
@@ -63,7 +72,8 @@ def _measure_commands(project: str, memories: str, size: int, runs: int) -> list
         "CO_HOME": os.path.join(project, "home"),
         "XDG_STATE_HOME": os.path.join(project, "state"),
     }
-    co = [sys.executable, "-m", "co_cli"]
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # who installs co has its modules compiled, and so has the bench
+    co = [_installed_command()]
     commands: list[tuple[str, list[str], float | None]] = [
         ("python -c pass", [sys.executable, "-c", "pass"], None),
         ("co --version", [*co, "--version"], None),

@@ -7,6 +7,7 @@ group and is imported when it is called: what `co recall` does not need, `co rec
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from importlib import import_module
@@ -72,6 +73,17 @@ COMMANDS = {
 }
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal; found out without shutil, which argparse would load at every start."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            width = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+        except (OSError, ValueError):
+            width = 80
+        super().__init__(prog, width=max(width, 40) - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors of ours, and whose every command takes ``--json``."""
 
@@ -89,7 +101,7 @@ def build_parser(name: str) -> tuple[Parser, Callable[[argparse.Namespace], int 
         prog=f"co {name}",
         description=_dedent(description),
         epilog=f"examples:\n{_dedent(examples, indent='  ')}" if examples else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     run = configure(parser)
@@ -154,6 +166,7 @@ def run(argv: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """The entry point of ``co`` and ``co-cli``."""
     argv = sys.argv[1:] if argv is None else argv
+    gc.disable()  # a command ends before there is garbage worth looking for; what stays, such as a server, turns it on
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a note may hold what the terminal's encoding cannot show
             stream.reconfigure(errors="backslashreplace")
