@@ -47,6 +47,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "list",
         "log",
         "match",
+        "named",
         "personalities",
         "prompt",
         "recall",

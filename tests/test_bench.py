@@ -14,6 +14,8 @@ from co_cli.surfaces.cli.main import main
 
 def test_the_vault_of_the_bench_is_the_same_at_every_run_and_free_of_problems(tmp_path: Path) -> None:
     first, second = (write_vault(str(tmp_path / name), 50) for name in ("one", "two"))
+    names = sorted(path.name for path in Path(first).iterdir())
+    assert names[0] == "001-vagafifa-fowodone-fupupi-luvi-kani-lenicu-nugama-g.md"
     texts = [{path.name: path.read_text() for path in Path(folder).iterdir()} for folder in (first, second)]
     assert texts[0] == texts[1]
     listing = open_knowledge(tmp_path / "one").list()

@@ -131,7 +131,7 @@ def test_forgetting_what_is_not_there_shows_the_closest_and_forgets_none(co: Co)
 
 def test_the_context_cannot_be_forgotten_by_its_name(co: Co, project: Path) -> None:
     co("init")
-    assert co("forget", "context") == 3
+    assert co("forget", "context") == 2
     assert (project / ".co-cli/knowledge/context.md").exists()
 
 
@@ -143,9 +143,17 @@ def test_a_secret_is_refused_with_a_hint_and_kept_private_when_insisted_upon(co:
     assert secret not in co.err
     assert co.json("list")["count"] == 0
     assert co("learn", f"The token is {secret}", "--force") == 0
+    assert "kept as a private note" in co.out
     kept = next((project / ".co-cli/knowledge/memories").iterdir())
+    assert kept.name == "001-private.md"
     assert "private: true" in kept.read_text()
     assert kept.stat().st_mode & 0o077 == 0
+    co("forget", "1")
+    co("log")
+    assert "learned 1 (private)" in co.out
+    assert secret not in co.out
+    assert co("learn", "A fact", "-t", secret) == 5
+    assert co("learn", "hunter2-x9", "--key", "db_password") == 5
 
 
 def test_the_same_text_again_names_the_memory_that_holds_it(co: Co) -> None:
@@ -153,6 +161,107 @@ def test_the_same_text_again_names_the_memory_that_holds_it(co: Co) -> None:
     again = co.json("learn", "we deploy,  on FRIDAYS")
     assert (again["outcome"], again["ref"]) == ("unchanged", "1")
     assert co.json("learn", "we deploy on fridays", "--force")["ref"] == "2"
+
+
+def test_saying_it_again_with_more_adds_what_was_missing_to_the_memory_that_is_there(co: Co) -> None:
+    co("learn", "We deploy on Fridays", "-t", "deploy")
+    again = co.json("learn", "we deploy on fridays", "--pin", "--private", "-t", "ops")
+    assert (again["outcome"], again["ref"]) == ("updated", "1")
+    note = co.json("show", "1")
+    assert (note["content"], note["tags"], note["pinned"], note["private"]) == (
+        "We deploy on Fridays",
+        ["deploy", "ops"],
+        True,
+        True,
+    )
+
+
+def test_what_has_expired_can_be_said_again(co: Co) -> None:
+    co("learn", "Staging is frozen", "--expires", "2020-01-01")
+    assert co.json("learn", "Staging is frozen")["outcome"] == "updated"
+    assert co.json("recall", "staging")["count"] == 1
+    co("learn", "Friday", "--key", "deploy", "--expires", "2020-01-01")
+    co("learn", "Monday", "--key", "deploy")
+    assert [result["content"] for result in co.json("recall", "monday")["results"]] == ["Monday"]
+
+
+def test_forget_means_whole_words_and_never_reaches_into_the_other_vault(co: Co) -> None:
+    co("learn", "Staging is small")
+    co("learn", "Everybody has this", "--global")
+    assert co("forget", "all") == 3
+    assert co("forget", '""') == 2
+    assert co("forget", "1") == 0
+    assert co("forget", "1") == 3
+    assert "g:1" in co.err
+    assert co.json("list")["count"] == 1
+    assert co("forget", "g:1") == 0
+
+
+def test_recall_says_how_many_more_there_are(co: Co) -> None:
+    for number in range(7):
+        co("learn", f"Fact number {number}")
+    co("recall", "fact")
+    assert "5 of 7 notes" in co.err
+    found = co.json("recall", "fact", "-n", "3")
+    assert (found["count"], found["total"]) == (3, 7)
+    assert co("recall", '""') == 2
+
+
+def test_what_a_terminal_would_obey_is_shown_instead(co: Co, monkeypatch: pytest.MonkeyPatch) -> None:
+    co("learn", "evil \x1b]0;title\x07 \x1b[2J text")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    for command in (["list"], ["recall", "evil"], ["show", "1"]):
+        co(*command)
+        assert "\x1b]0;" not in co.out
+        assert "\x1b[2J" not in co.out
+        assert "evil" in co.out
+
+
+def test_colours_are_for_terminals_only(co: Co, monkeypatch: pytest.MonkeyPatch) -> None:
+    co("learn", "We deploy on Fridays", "-t", "deploy")
+    co("list")
+    assert "\x1b[" not in co.out + co.err
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    co("list")
+    assert "\x1b[" in co.out
+    assert "\x1b[" not in json.dumps(co.json("list"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    co("list")
+    assert "\x1b[" not in co.out
+
+
+def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
+    co("learn", "We deploy on Fridays")
+    commands = [
+        ["init"],
+        ["learn", "x"],
+        ["recall", "x"],
+        ["list"],
+        ["show", "1"],
+        ["edit", "1", "--content", "y"],
+        ["pin", "1"],
+        ["unpin", "1"],
+        ["log"],
+        ["undo"],
+        ["prompt"],
+        ["prompt", "--personalities"],
+        ["status"],
+        ["doctor"],
+        ["knowledge", "--list"],
+        ["knowledge", "--archive", "1"],
+        ["import", "json", "nowhere"],
+        ["config", "list"],
+        ["config", "get", "editor"],
+        ["trust", "--remove"],
+        ["completion", "bash"],
+        ["forget", "2"],
+        ["demo"],
+    ]
+    for command in commands:
+        assert isinstance(co.json(*command), dict), command
+    assert {command[0] for command in commands} | {"bench"} == set(COMMANDS)
+    co("config", "--json", "list")
+    assert "settings" in json.loads(co.out)
 
 
 def test_the_same_key_again_replaces_the_text_and_the_log_keeps_the_old_one(co: Co) -> None:
@@ -237,11 +346,13 @@ def test_pin_puts_a_memory_into_the_prompt_and_unpin_takes_it_out(co: Co) -> Non
 
 def test_a_private_memory_is_in_the_prompt_of_no_remote_model(co: Co) -> None:
     co("learn", "The gate code is on the fridge", "--pin", "--private")
-    co("prompt", "--provider", "offline")
+    co("prompt", "--provider", "offline", "--private")
     assert "gate code" in co.out
-    for provider in ("gemini", "openai", "anthropic", "ollama"):
-        co("prompt", "--provider", provider)
+    for arguments in ([], ["--private", "--provider", "gemini"], *(["--provider", name] for name in ("openai", "ollama"))):
+        co("prompt", *arguments)
         assert "gate code" not in co.out
+        assert "1 private note is left out" in co.err
+    assert co("prompt", "--provider", "gemni") == 2
 
 
 def test_prompt_says_its_budget_on_stderr_and_has_the_prompt_alone_on_stdout(co: Co, vault: Path) -> None:

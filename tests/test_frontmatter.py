@@ -229,7 +229,7 @@ def test_good_headers_pass():
         (validate_memory_frontmatter, MEMORY, {"created": "2026-02-09"}, "Field 'created' must be ISO8601"),
         (validate_memory_frontmatter, MEMORY, {"created": "2026-13-09T14:30:00Z"}, "Field 'created' must be ISO8601"),
         (validate_memory_frontmatter, MEMORY, {"tags": "python"}, "Field 'tags' must be list"),
-        (validate_memory_frontmatter, MEMORY, {"tags": ["a", 1]}, "Field 'tags': all tags must be strings"),
+        (validate_memory_frontmatter, MEMORY, {"tags": ["a", 1]}, "All tags must be strings"),
         (validate_memory_frontmatter, MEMORY, {"source": 1}, "Field 'source' must be string"),
         (validate_memory_frontmatter, MEMORY, {"category": "facts"}, "Field 'category' must be one of user_preferences"),
         (validate_memory_frontmatter, MEMORY, {"scope": ["global"]}, "Field 'scope' must be one of project"),

@@ -40,7 +40,7 @@ READABLE = {
 
 REFUSED: dict[str, tuple[bytes, int, str]] = {
     "no header": (b"A heron stands in the water.\n", 1, "id"),
-    "a header that never ends": (HEADER + b"\nA heron stands in the water.\n", 1, "id"),
+    "a header that never ends": (HEADER + b"\nA heron stands in the water.\n", 1, "never closed"),
     "broken YAML": (HEADER + b"source: a: heron\n---\n\nx\n", 4, "YAML"),
     "tabs as indentation": (HEADER + b"map:\n\tkey: heron\n---\n\nx\n", 5, "YAML"),
     "a list as header": (b"---\n- heron\n---\n\nx\n", 2, "mapping"),

@@ -111,7 +111,10 @@ def test_a_knowledge_that_is_too_large_is_cut_and_the_rest_of_the_prompt_is_whol
 def test_private_notes_are_in_the_prompts_of_no_provider_but_the_one_that_sends_nothing(kb: KnowledgeBase):
     kb.save("A private matter.", pinned=True, private=True)
     assert [name for name in PROVIDERS if "A private matter." in get_system_prompt(name)] == ["offline"]
-    assert "A private matter." in kb.prompt().text
+    assert "A private matter." not in kb.prompt().text
+    assert "A private matter." in kb.prompt(private=True).text
+    assert "A private matter." not in kb.prompt("gemini", private=True).text
+    assert kb.prompt("gemini").context.withheld == 1
     assert "A private matter." not in get_system_prompt("another")
 
 

@@ -205,7 +205,7 @@ def test_a_forgotten_note_whose_id_was_taken_comes_back_under_another(kb: Knowle
     back = kb.get("3")
     assert back.tags == ("kept",)
     assert back.private
-    assert Path(back.path).name == "003-forgotten.md"
+    assert Path(back.path).name == "003-private.md"
 
 
 @pytest.mark.parametrize("order", [("2", "3", "4"), ("4", "3", "2"), ("3", "4", "2")])

@@ -177,7 +177,7 @@ def test_pinning_and_unpinning_gives_back_the_same_bytes(form: str, kb: Knowledg
 def test_undoing_an_edit_gives_back_the_same_bytes(form: str, kb: KnowledgeBase, vault: Path):
     path = memory(vault, FORMS[form])
     kb.update("7", content="something else", tags=["new"], private=True)
-    assert path.read_bytes() != FORMS[form].encode()
+    assert not path.exists()  # a private note has a name that says nothing
     kb.undo()
     assert path.read_bytes() == FORMS[form].encode()
 
@@ -231,8 +231,10 @@ def test_private_notes_are_for_their_owner_only_whatever_happens_to_them(kb: Kno
 def test_a_note_that_becomes_private_is_closed_to_others(kb: KnowledgeBase):
     note = kb.save("was for everybody").note
     os.chmod(note.path, 0o644)
-    kb.update("1", private=True)
-    assert mode(note.path) == 0o600
+    closed = kb.update("1", private=True).note
+    assert mode(closed.path) == 0o600
+    assert Path(closed.path).name == "001-private.md"
+    assert not Path(note.path).exists()
 
 
 @pytest.mark.parametrize("given", [0o600, 0o640, 0o664, 0o755])
@@ -243,6 +245,18 @@ def test_an_edit_keeps_the_permissions_of_the_file(given: int, kb: KnowledgeBase
     assert mode(path) == given
     kb.undo()
     assert mode(path) == given
+
+
+def test_a_file_that_somebody_closed_by_hand_stays_closed_wherever_it_goes(kb: KnowledgeBase, vault: Path):
+    path = memory(vault)
+    path.chmod(0o600)
+    [archived] = kb.archive(["7"])
+    assert mode(archived.path) == 0o600
+    kb.undo()
+    assert mode(path) == 0o600
+    kb.forget(["7"])
+    kb.undo()
+    assert mode(path) == 0o600
 
 
 def test_a_new_note_gets_what_the_umask_leaves(kb: KnowledgeBase):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
@@ -33,7 +33,7 @@ OPENING, CLOSING = "<system-reminder>\n", "\n</system-reminder>"
 _TITLES = {GLOBAL: "Global Context", PROJECT: "Project Context"}
 
 _HEADING = re.compile(r"#{1,6}(?=[ \t]|$)(.*)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"^[ \t]*<!--.*?-->[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"[-*+][ \t]+(?:\*\*)?([^:*`]{1,80}?)(?::\*\*|\*\*:|:)[ \t]+\S.*")
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
@@ -75,7 +75,9 @@ class Context:
     """The size before anything was cut, tags included."""
     parts: tuple[Part, ...] = ()
     warnings: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = field(default=())
+    problems: tuple[Problem, ...] = ()
+    withheld: int = 0
+    """How many private notes are left out, since the prompt may leave this machine."""
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -91,6 +93,11 @@ class Context:
     def limit(self) -> int:
         """Bytes above which the knowledge is cut."""
         return SIZE_LIMIT
+
+    @property
+    def sent(self) -> int:
+        """The size of what goes into the prompt, tags included."""
+        return len(wrap(self.text).encode("utf-8")) if self.text else 0
 
     @property
     def cut(self) -> bool:
@@ -113,6 +120,7 @@ def assemble_context(vaults: Iterable[Vault], *, private: bool) -> Context:
     documents: dict[str, str] = {}
     pinned: list[Note] = []
     problems: list[Problem] = []
+    withheld = 0
     for vault in vaults:
         try:
             document = vault.find(CONTEXT, CONTEXT)
@@ -121,29 +129,42 @@ def assemble_context(vaults: Iterable[Vault], *, private: bool) -> Context:
             problem = cause.problem if isinstance(cause, NoteError) else Problem(vault.context_path, error.message)
             problems.append(problem._replace(message=f"left out: {problem.message}", hint=error.hint))
             document = None
-        if document and _says_something(document.body) and (private or not document.private):
-            documents[vault.name] = document.body
-        notes, broken = pinned_memories(vault, private=private)
-        pinned.extend(notes)
+        body = without_comments(document.body) if document else ""
+        if document and _says_something(body):
+            if private or not document.private:
+                documents[vault.name] = body
+            else:
+                withheld += 1
+        notes, broken = pinned_memories(vault)
+        shown = [note for note in notes if private or not note.private]
+        pinned.extend(shown)
+        withheld += len(notes) - len(shown)
         problems.extend(broken)
     if GLOBAL in documents and PROJECT in documents:
         documents[GLOBAL] = without_overridden(documents[GLOBAL], documents[PROJECT])
         if not _says_something(documents[GLOBAL]):
             del documents[GLOBAL]
-    return _within_budget(documents, pinned, problems)
+    return replace(_within_budget(documents, pinned, problems), withheld=withheld)
+
+
+def without_comments(body: str) -> str:
+    """Leave out the comments that fill whole lines: they are for who edits the file."""
+    last = body.rfind("-->")
+    if last < 0:
+        return body
+    line_end = body.find("\n", last) + 1 or len(body)  # behind the last end there is nothing to look for
+    return (_COMMENT.sub("", body[:line_end]) + body[line_end:]).strip("\n")
 
 
 def _says_something(body: str) -> bool:
-    """Whether there is more than headings and comments, such as in a context that has just been made."""
-    end = body.rfind("-->") + 3
-    shown = _COMMENT.sub("", body[:end]) + body[end:]
-    return any(line.strip() and not _HEADING.fullmatch(line) for line in shown.splitlines())
+    """Whether there is more than headings, such as in a context that has just been made."""
+    return any(line.strip() and not _HEADING.fullmatch(line) for line in body.splitlines())
 
 
-def pinned_memories(vault: Vault, *, private: bool) -> tuple[list[Note], list[Problem]]:
+def pinned_memories(vault: Vault) -> tuple[list[Note], list[Problem]]:
     """The pinned memories of a vault, oldest first, and those that are left out because they cannot be read."""
     scan = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw)
-    kept = (note for note in scan.notes if note.pinned and (private or not note.private) and not is_expired(note))
+    kept = (note for note in scan.notes if note.pinned and not is_expired(note))
     broken = [
         problem._replace(message=f"left out: {problem.message}")
         for problem in scan.problems
@@ -176,8 +197,10 @@ def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list
     if size > SIZE_LIMIT:
         text = cut_at_line(text, SIZE_LIMIT - len(wrap("").encode("utf-8")))
         kept = len(wrap(text).encode("utf-8"))
+        gone = [part.name for part in parts if f"### {part.name}\n" not in f"{text}\n"]
+        lost = f", without {' and '.join(gone)}" if gone else ""
         warnings.append(
-            f"ERROR: Knowledge size {size} bytes exceeds {SIZE_LIMIT} bytes: cut to {kept} bytes. "
+            f"ERROR: Knowledge size {size} bytes exceeds {SIZE_LIMIT} bytes: cut to {kept} bytes{lost}. "
             "Shorten the context (co edit context) or unpin memories (co unpin ID)."
         )
     elif size > SIZE_TARGET:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from co_cli.errors import CoError
 from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import HEADER_LIMIT, FrontmatterError, parse_frontmatter, render_field, replace_fields
-from co_cli.note import CONTEXT, FOLDERS, MEMORY, Note, NoteError, Problem, memory_name, parse_note, slugify
+from co_cli.note import CONTEXT, FOLDERS, MEMORY, Note, NoteError, Problem, instant, memory_name, parse_note, slugify
 from co_cli.vault import IGNORED, Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from co_cli.vault import Draft
+    from co_cli.draft import Draft
 
 _OTHERS, _WRITABLE = 0o077, 0o002
 _CONFLICT_MARKS = (b"<<<<<<< ", b">>>>>>> ")
@@ -71,6 +71,7 @@ def _look(vault: Vault) -> tuple[list[Note], list[Finding]]:
         findings.extend(_unreadable(vault, problem) for problem in scan.problems)
     findings.extend(Finding(problem) for problem in _context_problems(vault))
     memories = [note for note in notes if note.kind == MEMORY]
+    findings.extend(Finding(problem) for problem in _unmerged(notes))
     findings.extend(Finding(problem, mendable=True) for problem, _ in _duplicates(memories))
     findings.extend(Finding(problem, mendable=True) for problem, _ in _misnamed(memories))
     findings.extend(Finding(problem, mendable=True) for problem, _, _ in _too_open(vault, notes))
@@ -109,13 +110,21 @@ def _marked(problem: Problem) -> Problem:
 # ------------------------------------------------------------------------------------------------------------------ checks
 
 
+def _unmerged(notes: list[Note]) -> Iterator[Problem]:
+    for note in notes:
+        if any(mark in note.raw for mark in _CONFLICT_MARKS):
+            marked = _marked(Problem(note.path, "", code="unmerged"))
+            if marked.message:
+                yield marked
+
+
 def _duplicates(memories: list[Note]) -> Iterator[tuple[Problem, Note]]:
     """Every memory but the oldest of those that share an id."""
     by_id: dict[int, list[Note]] = {}
     for note in memories:
         by_id.setdefault(note.id or 0, []).append(note)
     for memory_id, sharing in sorted(by_id.items()):
-        first, *others = sorted(sharing, key=lambda note: (note.created, note.path))
+        first, *others = sorted(sharing, key=lambda note: (instant(note.created), note.path))
         for note in others:
             message = f"the id {memory_id} is that of {os.path.basename(first.path)} too"
             yield Problem(note.path, message, hint="co doctor --fix gives it a new one.", code="duplicate-id"), note
@@ -130,17 +139,20 @@ def _misnamed(memories: list[Note]) -> Iterator[tuple[Problem, Note]]:
 
 def _right_name(note: Note) -> str:
     words = note.slug.lstrip("0123456789").strip("-_ ")
-    return f"{note.id:03d}-{slugify(words)}.md" if words else memory_name(note.id or 0, note.body)
+    if note.private or not words:
+        return memory_name(note.id or 0, note.body, private=note.private)
+    return f"{note.id:03d}-{slugify(words)}.md"
 
 
 def _too_open(vault: Vault, notes: list[Note]) -> Iterator[tuple[Problem, str, int]]:
     if os.name == "nt":
         return
     paths = [(note.path, _OTHERS if note.private else _WRITABLE) for note in notes]
-    paths += [(vault.root, _WRITABLE), (vault.context_path, _WRITABLE), (vault.journal.folder, _OTHERS)]
+    paths += [(os.path.join(vault.root, folder), _WRITABLE) for folder in ("", *FOLDERS.values())]
+    paths += [(vault.context_path, _WRITABLE), (vault.journal.folder, _OTHERS)]
     for path, forbidden in paths:
         try:
-            mode = stat.S_IMODE(os.lstat(path).st_mode)
+            mode = stat.S_IMODE(os.stat(path).st_mode)
         except OSError:
             continue
         if mode & forbidden:
@@ -185,18 +197,21 @@ def _repair_headers(vault: Vault) -> list[Finding]:
     findings = []
     with vault.change("doctor") as draft:
         new_id = vault.next_id()
-        for problem in vault.scan().problems:
-            mended = _mend_header(vault, problem.path, new_id)
+        problems = [problem for archived in (False, True) for problem in vault.scan(archived=archived).problems]
+        taken = {note.id for archived in (False, True) for note in vault.scan((MEMORY,), archived=archived).notes}
+        for problem in problems:
+            mended = _mend_header(vault, problem.path, new_id, taken)
             if mended is not None:
                 before, after = mended
                 draft.put(problem.path, before, after)
+                taken.add(parse_frontmatter(after.decode("utf-8"))[0]["id"])
                 findings.append(Finding(problem, mendable=True, mended="the header was completed"))
                 new_id += 1
         draft.summary = f"mended the headers of {len(findings)} notes"
     return findings
 
 
-def _mend_header(vault: Vault, path: str, new_id: int) -> tuple[bytes, bytes] | None:
+def _mend_header(vault: Vault, path: str, new_id: int, taken: Collection[int | None] = ()) -> tuple[bytes, bytes] | None:
     """The bytes of a file whose header only lacks something that is known, before and after; else ``None``."""
     kind = next((kind for kind, folder in FOLDERS.items() if os.path.basename(os.path.dirname(path)) == folder), None)
     if kind != MEMORY or not os.path.isfile(path) or os.path.islink(path):
@@ -205,7 +220,7 @@ def _mend_header(vault: Vault, path: str, new_id: int) -> tuple[bytes, bytes] | 
         raw = read_bytes(path) or b""
         text = raw.decode("utf-8")
         fields, body = parse_frontmatter(text)
-        changes = _missing(fields, path, new_id)
+        changes = _missing(fields, path, new_id, taken)
         after = replace_fields(text, changes).encode("utf-8") if changes else raw
         parse_note(after, kind=kind, vault=vault.name, path=path)
     except (OSError, UnicodeDecodeError, FrontmatterError, NoteError):
@@ -214,7 +229,7 @@ def _mend_header(vault: Vault, path: str, new_id: int) -> tuple[bytes, bytes] | 
     return (raw, after) if changes and body.strip() and not looks_like_header else None
 
 
-def _missing(fields: dict[str, object], path: str, new_id: int) -> dict[str, object]:
+def _missing(fields: dict[str, object], path: str, new_id: int, taken: Collection[int | None]) -> dict[str, object]:
     from datetime import UTC, datetime
 
     changes: dict[str, object] = {}
@@ -223,7 +238,8 @@ def _missing(fields: dict[str, object], path: str, new_id: int) -> dict[str, obj
     if isinstance(memory_id, str) and memory_id.strip().isdecimal():
         changes["id"] = int(memory_id)
     elif memory_id is None:
-        changes["id"] = int(number) if number.isdecimal() and int(number) > 0 else new_id
+        free = number.isdecimal() and int(number) > 0 and int(number) not in taken
+        changes["id"] = int(number) if free else new_id
     if created is None:
         modified = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
         changes["created"] = modified.isoformat(timespec="seconds")
@@ -245,7 +261,7 @@ def _repair_ids(vault: Vault) -> list[Finding]:
         raw = replace_fields(note.text, {"id": new_id}).encode("utf-8")
         words = note.slug.lstrip("0123456789").strip("-_ ")
         path = os.path.join(os.path.dirname(note.path), f"{new_id:03d}-{words or 'memory'}.md")
-        draft.create(path, raw, private=note.private)
+        draft.put(path, None, raw, mode=stat.S_IMODE(os.stat(note.path).st_mode))
         draft.remove(note)
         return f"its id is now {new_id}"
 

@@ -34,6 +34,8 @@ class CoError(Exception):
         self.code = code or self.kind
         self.details = details
         """What there is to look at before the next step, such as a difference or a list of candidates."""
+        self.candidates: tuple[str, ...] = ()
+        """The refs that a request could have meant."""
 
 
 class Invalid(CoError):

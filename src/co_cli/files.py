@@ -63,6 +63,12 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
+def is_within(path: str, folder: str) -> bool:
+    """Whether a path, symbolic links resolved, is a folder or lies in it."""
+    real, top = os.path.realpath(path), os.path.realpath(folder)
+    return real == top or real.startswith(top.rstrip(os.sep) + os.sep)
+
+
 def make_folder(path: str, mode: int = 0o777) -> None:
     """Make a folder and those above it, where they are missing."""
     try:
@@ -188,8 +194,11 @@ def _try_lock(folder: str) -> int | None:
         # The folder may have been replaced (by a git checkout, say) between opening and locking.
         if os.name == "nt" or os.path.samestat(os.fstat(handle), os.stat(folder)):
             return handle
-    except OSError:
+    except (BlockingIOError, PermissionError, FileNotFoundError):  # another has it, or the folder is gone
         pass
+    except OSError as error:
+        os.close(handle)
+        raise cannot("locked", folder, error) from error
     os.close(handle)
     return None
 

@@ -25,6 +25,8 @@ GROWTH_LIMIT = 4 * HEADER_LIMIT
 DEPTH_LIMIT = 100
 """How many collections may lie in one another in the value of a field."""
 
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_FEBRUARY = 2
 CATEGORIES = ("user_preferences", "project_insights", "learned_facts")
 SCOPES = ("project", "language", "global")
 
@@ -172,7 +174,7 @@ def _parse_yaml(header: str) -> dict[str, Any]:
     if fields is None:
         return {}
     if not isinstance(fields, dict):
-        raise FrontmatterError("Invalid frontmatter: it must be a mapping of fields to values", 2)
+        raise FrontmatterError("Frontmatter must be a YAML object (dict), a mapping of fields to values", 2)
     for key in fields:
         if not isinstance(key, str):
             raise FrontmatterError(f"Invalid frontmatter: the field name {key!r} is not a text", 2)
@@ -373,7 +375,7 @@ def validate_context_frontmatter(fields: Mapping[str, Any]) -> None:
     """Raise ``ValueError``, naming the field, unless this is the header of a context document."""
     _require(fields, "version")
     if fields["version"] != 1 or isinstance(fields["version"], bool):
-        raise FieldError("version", f"Unsupported version: {fields['version']!r} (field 'version' must be 1)")
+        raise FieldError("version", f"Unsupported version: {fields['version']!r} (expected 1)")
     _require(fields, "updated")
     validate_note_frontmatter(fields)
 
@@ -408,7 +410,8 @@ def _check_id(name: str, value: object) -> None:
 
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
-        raise FieldError(name, f"Field '{name}' must be string, not {value!r}")
+        # the value itself is not repeated: it may be the text of a private note
+        raise FieldError(name, f"Field '{name}' must be string, not {type(value).__name__}")
 
 
 def _check_flag(name: str, value: object) -> None:
@@ -418,22 +421,29 @@ def _check_flag(name: str, value: object) -> None:
 
 def _check_timestamp(name: str, value: object) -> None:
     _check_text(name, value)
-    if not _TIMESTAMP.fullmatch(str(value)):
-        raise FieldError(name, f"Field '{name}' must be ISO8601 format, like 2026-02-09T14:30:00+00:00, not {value!r}")
+    if not _TIMESTAMP.fullmatch(str(value)) or not _is_real_day(str(value)):
+        raise FieldError(name, f"Field '{name}' must be ISO8601 format: {value!r} is not like 2026-02-09T14:30:00+00:00")
+
+
+def _is_real_day(text: str) -> bool:
+    """Whether a month has the day that a date names; its form has been checked."""
+    year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return day <= (_DAYS[month - 1] + (month == _FEBRUARY and is_leap)) and year > 0
 
 
 def _check_day(name: str, value: object) -> None:
     _check_text(name, value)
-    if not (_DATE.fullmatch(str(value)) or _TIMESTAMP.fullmatch(str(value))):
+    if not (_DATE.fullmatch(str(value)) or _TIMESTAMP.fullmatch(str(value))) or not _is_real_day(str(value)):
         raise FieldError(name, f"Field '{name}' must be a date, like 2026-12-31, not {value!r}")
 
 
 def _check_tags(name: str, value: object) -> None:
     if not isinstance(value, list):
-        raise FieldError(name, f"Field '{name}' must be list, not {value!r}")
+        raise FieldError(name, f"Field '{name}' must be list, not {type(value).__name__}")
     for item in value:
         if not isinstance(item, str):
-            raise FieldError(name, f"Field '{name}': all tags must be strings, not {item!r}")
+            raise FieldError(name, f"All tags must be strings (field '{name}'), not {item!r}")
 
 
 def _one_of(choices: tuple[str, ...]) -> Callable[[str, object], None]:

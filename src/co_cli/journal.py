@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from co_cli.errors import Corrupt
+from co_cli.errors import Corrupt, NotFound
 from co_cli.files import cannot, discard, flush_folder, make_folder, publish, stage, sweep
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Step:
     """Relative to the vault, with forward slashes."""
     before: bytes | None
     after: bytes | None
+    mode: int | None = None
+    """The permissions of the file before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,10 @@ class Journal:
             "operation": operation,
             "summary": summary,
             "undoes": undoes,
-            "steps": [{"path": step.path, "before": _size(step.before), "after": _size(step.after)} for step in steps],
+            "steps": [
+                {"path": step.path, "before": _size(step.before), "after": _size(step.after), "mode": step.mode}
+                for step in steps
+            ],
         }
         images = b"".join(image for step in steps for image in (step.before, step.after) if image is not None)
         path = self._path(number, "pending")
@@ -100,6 +106,11 @@ class Journal:
         """Strike out a change that was not made after all."""
         discard(self._path(number, "pending"))
 
+    def set_aside(self, number: int) -> None:
+        """Keep an entry that cannot be understood where it is in nobody's way: it may hold the only copy of a text."""
+        with suppress(OSError):
+            os.replace(self._path(number, "pending"), self._path(number, "broken"))
+
     def pending(self) -> list[int]:
         """The changes whose process ended before they were finished."""
         return [number for number, state in self._names() if state == "pending"]
@@ -108,7 +119,11 @@ class Journal:
         """All changes, newest first, each knowing whether it has been taken back."""
         undone: set[int] = set()
         for number in reversed(self._numbers()):
-            header = self._header(number)
+            try:
+                header = self._read(number, header_only=True)[0]
+            except Corrupt:
+                yield Change(number, "", "unreadable", "cannot be read: it can no longer be undone", ())
+                continue
             is_undone = number in undone
             undoes = header.get("undoes")
             if undoes is not None and not is_undone:
@@ -132,9 +147,9 @@ class Journal:
             for size in (step["before"], step["after"]):
                 pair.append(None if size is None else images[position : position + size])
                 position += size or 0
-            steps.append(Step(step["path"], pair[0], pair[1]))
+            steps.append(Step(step["path"], pair[0], pair[1], step.get("mode")))
         if position != len(images):
-            raise Corrupt(f"{self._file(number)} is not whole.", "This change cannot be undone any more.")
+            raise Corrupt(f"The journal entry {number} is not whole.", "This change cannot be undone any more.")
         return tuple(steps)
 
     def _names(self) -> list[tuple[int, str]]:
@@ -152,23 +167,28 @@ class Journal:
     def _path(self, number: int, state: str) -> str:
         return os.path.join(self.folder, f"{number:08d}.{state}")
 
-    def _file(self, number: int) -> str:
-        finished = self._path(number, "change")
-        return finished if os.path.exists(finished) else self._path(number, "pending")
-
-    def _header(self, number: int) -> dict[str, Any]:
-        return self._read(number, header_only=True)[0]
-
     def _read(self, number: int, *, header_only: bool = False) -> tuple[dict[str, Any], bytes]:
         import json
 
-        path = self._file(number)
-        try:
-            with open(path, "rb") as file:
-                header = json.loads(file.readline())
-                return header, b"" if header_only else file.read()
-        except (OSError, ValueError) as error:
-            raise Corrupt(f"The journal entry {path} cannot be read.", "This change cannot be undone any more.") from error
+        header: dict[str, Any] = {}
+        images = b""
+        for state in ("change", "pending", "change"):  # another process may be finishing it just now
+            path = self._path(number, state)
+            try:
+                with open(path, "rb") as file:
+                    header = json.loads(file.readline())
+                    whole = header.keys() >= {"at", "operation", "summary", "steps"}
+                    images = b"" if header_only else file.read()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise cannot("read", path, error) from error
+            except (ValueError, AttributeError):
+                whole = False
+            if whole:
+                return header, images
+            raise Corrupt(f"The journal entry {path} cannot be understood.", "This change cannot be undone any more.")
+        raise NotFound(f"There is no change {number}.", "`co log` lists the changes.")
 
 
 def _size(image: bytes | None) -> int | None:

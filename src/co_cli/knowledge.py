@@ -9,11 +9,11 @@ Every verb is synchronous, returns records that cannot be changed, and raises :c
 from __future__ import annotations
 
 import os
-import re
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.files import make_folder
 from co_cli.note import (
     ARTICLE,
     CONTEXT,
@@ -31,7 +31,7 @@ from co_cli.note import (
 )
 from co_cli.retrieval import PHRASE, Filter, Hit, Recalled, Why, retrieve
 from co_cli.settings import Places, Settings, find_places, load_settings
-from co_cli.vault import Vault, difference, open_vaults
+from co_cli.vault import Vault, open_vaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -139,63 +139,52 @@ class KnowledgeBase:
     ) -> Saved:
         """Keep a small fact.
 
-        A text that a memory already holds adds nothing, and one with the category and key of another replaces its text;
-        ``force`` adds a twin all the same, and keeps what looks like a secret, as a private memory.
+        A text that a memory already holds makes no twin: that memory gets the tags and marks that it lacks. One with the
+        category and key of another replaces its text. ``force`` adds a twin all the same, and keeps what looks like a
+        secret, as a private memory.
         """
         from co_cli import memory
 
         content = memory.check_content(content)
-        memory.check_category(category)
-        kept_tags = clean_tags(tags)
-        memory.check_words(key, language, *kept_tags)
-        private = memory.must_be_private(f"{key}: {content}" if key else content, private=private, force=force)
-        fields: dict[str, object] = {
-            "tags": [*kept_tags],
-            "source": source,
-            "category": category,
-            "key": key,
-            "scope": "language" if language else "",
-            "language": language,
-            "expires": memory.parse_expiry(expires),
-            "pinned": pinned,
-            "private": private,
-        }
+        fields = memory.check_fields(
+            content,
+            tags=clean_tags(tags),
+            source=source,
+            category=category,
+            key=key,
+            language=language,
+            expires=expires,
+            pinned=pinned,
+            private=private,
+            force=force,
+        )
         vault = self.vault(GLOBAL if in_global else PROJECT)
-        others = [other for other in self.vaults if other is not vault and vault.name == PROJECT]
         with vault.change("learn") as draft:
-            keyed = self._keyed(vault, category, key) if key else None
-            if keyed:
-                saved = self._revise(vault, keyed, content, {**fields, "tags": [*clean_tags([*keyed.tags, *kept_tags])]})
-                if saved.outcome != "unchanged":
-                    draft.replace(keyed, saved.note.raw, private=saved.note.private)
-                    draft.summary = f"updated {saved.note.ref}: {saved.note.summary}"
-                return saved
-            if not force:
-                twin = next(chain.from_iterable(memory.twins(other, content) for other in (vault, *others)), None)
-                if twin:
-                    return Saved(twin, "unchanged")
+            keyed = memory.keyed(vault, category, key) if key else None
+            known = keyed or (None if force else self._holder(vault, content, key))
+            if known and known.vault != vault.name:
+                return Saved(known, "unchanged")
+            if known:
+                note = memory.enriched(known, content if keyed else None, fields)
+                if note.raw == known.raw:
+                    return Saved(known, "unchanged")
+                draft.summary = f"updated {note.label}"
+                return Saved(memory.replace(draft, vault, known, note), "updated")
             memory_id = vault.next_id()
             raw = render_memory({"id": memory_id, "created": created or memory.now(), **fields}, content)
-            path = vault.memory_path(memory_id, content)
+            path = vault.memory_path(memory_id, content, private=bool(fields["private"]))
             note = memory.reread(raw, kind=MEMORY, vault=vault.name, path=path)
-            draft.create(path, raw, private=private)
-            draft.summary = f"learned {note.ref}: {note.summary}"
+            draft.create(path, raw)
+            draft.summary = f"learned {note.label}"
         return Saved(note, "created")
 
-    def _keyed(self, vault: Vault, category: str, key: str) -> Note | None:
-        needle = max(re.findall("[A-Za-z0-9_]+", key), key=len, default="").encode()  # a header may quote the rest
-        notes = vault.scan((MEMORY,), wanted=lambda raw: needle in raw).notes
-        same = [note for note in notes if (note.category, note.key) == (category, key)]
-        return max(same, key=lambda note: note.id or 0, default=None)
-
-    def _revise(self, vault: Vault, note: Note, content: str, fields: Mapping[str, object]) -> Saved:
+    def _holder(self, vault: Vault, content: str, key: str) -> Note | None:
+        """The memory that says this already; what is saved for one project may be known for all."""
         from co_cli import memory
 
-        wanted = {name: value for name, value in fields.items() if value and name != "source"}
-        raw = memory.revise(note, content=content, fields=wanted)
-        if raw == note.raw:
-            return Saved(note, "unchanged")
-        return Saved(memory.reread(raw, kind=note.kind, vault=vault.name, path=note.path), "updated")
+        vaults = [vault, *(other for other in self.vaults if vault.name == PROJECT and other is not vault)]
+        found = chain.from_iterable(memory.twins(each, content) for each in vaults)
+        return next((note for note in found if not (key and note.key)), None)
 
     def update(
         self,
@@ -216,55 +205,44 @@ class KnowledgeBase:
         """
         from co_cli import memory
 
-        note = self.get(ref)
+        note = self.named(ref)
         vault = self.vault(note.vault)
-        if pinned and note.kind != MEMORY:
-            raise Invalid(
-                f"{note.ref} cannot be pinned: only memories are.", "Keep what matters of it as a memory: co learn"
-            )
+        if pinned:
+            self._check_pinnable(note)
+        memory.check_words(text or "", content or "")
         if expected_sha is not None and note.sha != expected_sha:
-            raise Conflict(
-                f"{note.path} was changed by another program meanwhile.",
-                "Nothing was overwritten. Look at both, then try again.",
-                details=difference(
-                    note.raw, memory.encode(text or content or ""), "as it is now", "as it would have become"
-                ),
-            )
+            raise memory.changed_meanwhile(note, text or content or "")
         fields: dict[str, object | None] = {}
         if tags is not None:
             fields["tags"] = [*clean_tags(tags)]
-            memory.check_words(*clean_tags(tags))
         if expires is not None:
             fields["expires"] = memory.parse_expiry(expires) or None
-        for name, flag in (("pinned", pinned), ("private", private)):
-            if flag is not None and flag != getattr(note, name):
-                fields[name] = flag or None
-        memory.check_words(text or "")
-        raw = memory.encode(text) if text is not None else note.raw
-        if content is not None:
-            content = memory.check_content(content)
-        if text is not None or content is not None:
-            stays_private = private if private is not None else note.private
-            insisted = force or (note.private and stays_private)  # a private note may hold what only such a note may
-            if memory.must_be_private(content or text or "", private=stays_private, force=insisted) and not stays_private:
-                fields["private"] = True
-        changed = memory.reread(raw, kind=note.kind, vault=note.vault, path=note.path) if text is not None else note
-        raw = memory.revise(changed, content=content, fields=fields, edited=text is not None and raw != note.raw)
-        if raw == note.raw:
+        if pinned is not None:
+            fields["pinned"] = pinned or None
+        if private is not None:
+            fields["private"] = private or None
+        if memory.needs_privacy(note, text, content, private=private, force=force):
+            fields["private"] = True
+        after = memory.revise(note, text=text, content=content, fields=fields)
+        if after.raw == note.raw:
             return Saved(note, "unchanged")
-        after = memory.reread(raw, kind=note.kind, vault=note.vault, path=note.path)
-        if after.id != note.id:
-            raise Invalid(f"The id of a memory stays: {note.id}, not {after.id}.")
         with vault.change("edit") as draft:
-            draft.replace(note, raw, private=after.private)
-            draft.summary = f"edited {note.ref}: {after.summary}"
-        return Saved(after, "updated")
+            draft.summary = f"edited {after.label}"
+            return Saved(memory.replace(draft, vault, note, after), "updated")
 
-    def forget(self, refs: Iterable[str]) -> Forgotten:
+    def _check_pinnable(self, note: Note) -> None:
+        if note.kind != MEMORY:
+            hint = "Keep what matters of it as a memory: co learn"
+            raise Invalid(f"{note.ref} cannot be pinned: only memories are.", hint)
+        if self.vault(note.vault).is_archived(note):
+            hint = f"Bring it back first: co knowledge --restore {note.ref}"
+            raise Conflict(f"{note.ref} is in the archive: no prompt would have it.", hint)
+
+    def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""
         from co_cli import memory
 
-        notes = [self.get(ref) for ref in dict.fromkeys(refs)]
+        notes = self._all_named(refs)
         if any(note.kind == CONTEXT for note in notes):
             raise Invalid("The context is not forgotten but edited.", "Empty it with: co edit context")
         for vault in self.vaults:
@@ -276,16 +254,17 @@ class KnowledgeBase:
                     draft.summary = f"forgot {memory.name_notes(mine)}"
         return Forgotten(tuple(notes))
 
-    def archive(self, refs: Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
+    def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
         """Put notes where they are kept but no longer recalled, or bring them back from there."""
         from co_cli import memory
 
-        notes = [self.get(ref) for ref in dict.fromkeys(refs)]
+        notes = self._all_named(refs)
         for note in notes:
             if note.kind == CONTEXT:
                 raise Invalid("The context cannot be archived.", "Shorten it instead: co edit context")
             if self.vault(note.vault).is_archived(note) is not restore:
-                raise Conflict(f"{note.ref} is {'not ' if restore else 'already '}in the archive.")
+                where = "not" if restore else "already"
+                raise Conflict(f"{note.ref} is {where} in the archive.", "`co list --archived` shows what is.")
         moved = []
         for vault in self.vaults:
             mine = [note for note in notes if note.vault == vault.name]
@@ -294,9 +273,21 @@ class KnowledgeBase:
                     for note in mine:
                         path = vault.archive_path(note, archived=not restore)
                         draft.move(note, path)
-                        moved.append(memory.reread(note.raw, kind=note.kind, vault=note.vault, path=path))
+                        moved.append(note._replace(path=path))
                     draft.summary = f"{'restored' if restore else 'archived'} {memory.name_notes(mine)}"
         return tuple(moved)
+
+    def named(self, ref: str) -> Note:
+        """The note to be changed: a bare ref never reaches from a project into the vault of all projects."""
+        note, parsed = self.get(ref), parse_ref(ref)
+        if parsed and not parsed.vault and note.vault == GLOBAL:
+            raise NotFound(
+                f"There is no note {ref} in this project.", f"{note.ref} is one for all your projects: name it so."
+            )
+        return note
+
+    def _all_named(self, refs: str | Iterable[str]) -> list[Note]:
+        return [self.named(ref) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
 
     # ----------------------------------------------------------------------------------------------------------- finding
 
@@ -328,7 +319,10 @@ class KnowledgeBase:
                 note = vault.find(parsed.kind, parsed.name)
                 if note:
                     return note
-        hint = "`co init` makes one." if parsed.kind == CONTEXT else "`co list` shows what there is."
+        flag = " --global" if parsed.vault == GLOBAL else ""
+        hint = f"`co init{flag}` makes one." if parsed.kind == CONTEXT else "`co list` shows what there is."
+        if parsed.kind in (TOPIC, ARTICLE):
+            hint = f"`co recall WORDS --kind {parsed.kind}` finds what there is."
         raise NotFound(f"There is no note {ref}.", hint)
 
     def list(
@@ -351,8 +345,11 @@ class KnowledgeBase:
         return Listing(tuple(notes), tuple(problems))
 
     def match(self, text: str) -> tuple[Note, ...]:
-        """The notes that a person means by a few of their words: those with the phrase, else those with all the words."""
-        found = self.recall(text, limit=1000, mode="grep", expired=True).hits
+        """The notes that a person means by a few of their words: those with the phrase, else those with all the words.
+
+        Words count as a whole here: who forgets "all" does not mean what is small.
+        """
+        found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True).hits if hit.whole]
         for match in (PHRASE, "all words"):
             notes = tuple(hit.note for hit in found if hit.why.match == match)
             if notes:
@@ -363,6 +360,8 @@ class KnowledgeBase:
 
     def log(self, limit: int = 20) -> tuple[LoggedChange, ...]:
         """The last changes of both vaults, newest first."""
+        if limit < 1:
+            raise Invalid("The number of changes must be 1 or more.", "Leave it out for the last 20.")
         changes = [(vault, change) for vault in self.vaults for change in vault.changes()]
         changes.sort(key=lambda pair: (pair[1].at, pair[1].number), reverse=True)
         return tuple(
@@ -392,11 +391,11 @@ class KnowledgeBase:
 
         return assemble_context(self.vaults, private=private)
 
-    def prompt(self, provider: str | None = None, personality: str | None = None) -> Prompt:
-        """The assembled system prompt."""
+    def prompt(self, provider: str | None = None, personality: str | None = None, *, private: bool = False) -> Prompt:
+        """The assembled system prompt; with ``private`` also what must not leave this machine, if the provider is local."""
         from co_cli.prompt import build_prompt
 
-        return build_prompt(self.places, self.vaults, provider=provider, personality=personality)
+        return build_prompt(self.places, self.vaults, provider=provider, personality=personality, private=private)
 
     def personalities(self) -> Mapping[str, str]:
         """The names of all personalities, with the file of each."""
@@ -416,7 +415,7 @@ class KnowledgeBase:
             for name in FOLDERS.values():
                 folder = os.path.join(vault.root, name)
                 if not os.path.lexists(folder):
-                    os.makedirs(folder)
+                    make_folder(folder)
                     made.append(folder)
             if not os.path.lexists(vault.context_path):
                 title = "User" if in_global else "Project"
@@ -436,9 +435,9 @@ class KnowledgeBase:
         return load_settings(self.places)
 
     def ref(self, text: str) -> str:
-        """The ref of a memory, topic or article that a text is, or an empty string where it is other words."""
+        """The ref that a text is, or an empty string where it is other words."""
         parsed = parse_ref(text)
-        return text.strip() if parsed and parsed.kind != CONTEXT else ""
+        return text.strip() if parsed else ""
 
     def vault(self, name: str) -> Vault:
         """The vault of this name: ``project`` or ``global``."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from co_cli.errors import Denied, Invalid
-from co_cli.frontmatter import CATEGORIES
-from co_cli.note import MEMORY, Note, NoteError, fold, parse_note
+from co_cli.errors import Conflict, Denied, Invalid
+from co_cli.frontmatter import CATEGORIES, replace_fields, split_frontmatter
+from co_cli.note import CONTEXT, MEMORY, Note, NoteError, clean_tags, fold, is_expired, parse_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from co_cli.draft import Draft
     from co_cli.vault import Vault
 
 CONTENT_LIMIT = 50 * 1024 * 1024
@@ -25,33 +26,111 @@ _DAYS = r"([0-9]{1,5})([dwmy])"
 _UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
+def keyed(vault: Vault, category: str, key: str) -> Note | None:
+    """The memory of a vault that has this category and key."""
+    needle = max(re.findall("[A-Za-z0-9_]+", key), key=len, default="").encode()  # a header may quote the rest
+    notes = vault.scan((MEMORY,), wanted=lambda raw: needle in raw).notes
+    same = [note for note in notes if (note.category, note.key) == (category, key)]
+    return max(same, key=lambda note: note.id or 0, default=None)
+
+
 def twins(vault: Vault, content: str) -> Iterable[Note]:
     """The memories of a vault that say the same, but for case, white space and punctuation."""
     folded = fold(content)
-    longest = max(re.findall(r"\w+", content.casefold()), key=len, default="")
+    longest = max(re.findall(r"\w+", _plain(content)), key=len, default="")
 
     def plausible(raw: bytes) -> bool:
-        return longest in raw.decode("utf-8", "replace").casefold()
+        return longest in _plain(raw.decode("utf-8", "replace"))
 
     notes = vault.scan((MEMORY,), wanted=plausible).notes
     return sorted((note for note in notes if fold(note.body) == folded), key=lambda note: note.id or 0)
 
 
-def revise(note: Note, *, content: str | None = None, fields: Mapping[str, object | None], edited: bool = False) -> bytes:
-    """The bytes of a note with another text or other fields; nothing else moves. The update is dated where words changed."""
-    from co_cli.frontmatter import replace_fields, split_frontmatter
+def _plain(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    import unicodedata
 
-    text = note.text
+    return unicodedata.normalize("NFKC", text.casefold()).casefold()
+
+
+def enriched(note: Note, content: str | None, fields: Mapping[str, object]) -> Note:
+    """A note with another text, and with the fields that were asked for; what has expired is renewed."""
+    wanted: dict[str, object | None] = {name: value for name, value in fields.items() if value and name != "source"}
+    wanted["tags"] = [*clean_tags([*note.tags, *_texts(fields.get("tags"))])]
+    if is_expired(note) and not fields.get("expires"):
+        wanted["expires"] = None
+    return revise(note, content=content, fields=wanted)
+
+
+def revise(note: Note, *, text: str | None = None, content: str | None = None, fields: Mapping[str, object | None]) -> Note:
+    """A note as another document, with another text, or with other fields; nothing else moves.
+
+    The update is dated where words changed. Raises ``Invalid`` for what co could not read again.
+    """
+    place: dict[str, str] = {"kind": note.kind, "vault": note.vault, "path": note.path}
+    edited = text is not None and encode(text) != note.raw
+    base = reread(encode(text), **place) if text is not None else note
+    new_text = content is not None and check_content(content) != note.body
+    raw = encode(_with_body(base.text, check_content(content or ""))) if new_text else base.raw
+    changes = {name: value for name, value in fields.items() if _current(base, name) != value}
+    if changes or new_text or edited:
+        raw = encode(_with_fields(raw.decode("utf-8"), base, changes, dated=new_text or edited))
+    after = reread(raw, **place)
+    if after.id != note.id:
+        raise Invalid(f"The id of a memory stays: {note.id}, not {after.id}.")
+    if (new_text or edited) and note.kind == MEMORY and not after.body:
+        raise Invalid(f"{note.ref} would be empty.", f"Nothing was changed. To remove it: co forget {note.ref}")
+    return after
+
+
+def _with_body(text: str, content: str) -> str:
     body = split_frontmatter(text)[1]
-    new_text = content is not None and content != note.body
-    if new_text:
-        ending = "\r\n" if "\r\n" in text else "\n"
-        text = text[: len(text) - len(body)] + (content or "").strip().replace("\n", ending) + ending
-    changes = {name: value for name, value in fields.items() if _current(note, name) != value}
-    if new_text or edited:
-        changes["updated"] = now()
-    has_header = split_frontmatter(text)[0] is not None
-    return encode(replace_fields(text, changes) if changes and has_header else text)
+    ending = "\r\n" if "\r\n" in text else "\n"
+    head = text[: len(text) - len(body)]
+    if head and not head.endswith("\n"):
+        head += ending * 2
+    return head + content.replace("\n", ending) + ending
+
+
+def _with_fields(text: str, note: Note, changes: Mapping[str, object | None], *, dated: bool) -> str:
+    bare = split_frontmatter(text)[0] is None
+    if dated and not bare:
+        changes = {**changes, "updated": now()}
+    if bare and any(changes.values()) and note.kind == CONTEXT:
+        changes = {"version": 1, "updated": now(), **changes}
+    return replace_fields(text, changes) if changes else text
+
+
+def replace(draft: Draft, vault: Vault, before: Note, after: Note) -> Note:
+    """Put a revised note in place of the one that was read; a memory that becomes private loses its telling name."""
+    if before.private or not after.private or before.kind != MEMORY:
+        draft.replace(before, after.raw)
+        return after
+    path = vault.memory_path(after.id or 0, "", private=True)
+    draft.create(path, after.raw)
+    draft.remove(before)
+    return reread(after.raw, kind=after.kind, vault=after.vault, path=path)
+
+
+def changed_meanwhile(note: Note, wanted: str) -> Conflict:
+    """The error for a note that another program changed since it was read; it shows both sides."""
+    from co_cli.draft import difference
+
+    return Conflict(
+        f"{note.path} was changed by another program meanwhile.",
+        "Nothing was overwritten. Look at both, then try again.",
+        details=difference(note.raw, encode(wanted), "as it is now", "as it would have become"),
+    )
+
+
+def needs_privacy(note: Note, text: str | None, content: str | None, *, private: bool | None, force: bool) -> bool:
+    """Whether new words make a note private that was not; refuses a secret as ``must_be_private`` does."""
+    if text is None and content is None:
+        return False
+    stays_private = private if private is not None else note.private
+    insisted = force or (note.private and stays_private)  # a private note may hold what only such a note may
+    return must_be_private(content or text or "", private=stays_private, force=insisted) and not stays_private
 
 
 def _current(note: Note, name: str) -> object:
@@ -59,10 +138,13 @@ def _current(note: Note, name: str) -> object:
     return list(value) if isinstance(value, tuple) else value or None
 
 
+def _texts(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, (list, tuple)) else []
+
+
 def name_notes(notes: list[Note]) -> str:
     """The notes as the log names them."""
-    first = f"{notes[0].ref}: {notes[0].summary}"
-    return first if len(notes) == 1 else f"{len(notes)} notes ({', '.join(note.ref for note in notes)})"
+    return notes[0].label if len(notes) == 1 else f"{len(notes)} notes ({', '.join(note.ref for note in notes)})"
 
 
 def reread(raw: bytes, *, kind: str, vault: str, path: str) -> Note:
@@ -87,7 +169,9 @@ def check_content(content: str) -> str:
     check_words(content)
     size = len(encode(content))
     if size > CONTENT_LIMIT:
-        raise Invalid(f"The text has {size} bytes; a memory has at most {CONTENT_LIMIT}.", "Keep it as an article instead.")
+        raise Invalid(
+            f"The text has {size} bytes; a memory has at most {CONTENT_LIMIT}.", "Shorten it, or cut it into several facts."
+        )
     return content
 
 
@@ -105,6 +189,35 @@ def check_category(category: str) -> None:
     """Raise ``Invalid`` unless this is a category, or none."""
     if category and category not in CATEGORIES:
         raise Invalid(f"There is no category {category!r}.", f"Categories: {', '.join(CATEGORIES)}.")
+
+
+def check_fields(
+    content: str,
+    *,
+    tags: tuple[str, ...],
+    source: str,
+    category: str,
+    key: str,
+    language: str,
+    expires: str,
+    pinned: bool,
+    private: bool,
+    force: bool,
+) -> dict[str, object]:
+    """The fields of a new memory; raises ``Invalid`` or ``Denied`` for what cannot be kept."""
+    check_category(category)
+    check_words(key, language, *tags)
+    return {
+        "tags": [*tags],
+        "source": source,
+        "category": category,
+        "key": key,
+        "scope": "language" if language else "",
+        "language": language,
+        "expires": parse_expiry(expires),
+        "pinned": pinned,
+        "private": must_be_private("\n".join((f"{key}: {content}", *tags)), private=private, force=force),
+    }
 
 
 def must_be_private(content: str, *, private: bool, force: bool) -> bool:

@@ -30,8 +30,10 @@ FOLDERS = {MEMORY: "memories", TOPIC: "topics", ARTICLE: "articles"}
 PROJECT, GLOBAL = "project", "global"
 
 SLUG_LENGTH = 50
+PRIVATE_SLUG = "private"
 SUMMARY_LENGTH = 80
 
+_OPEN_HEADER = r"---[ \t]*\r?\n[A-Za-z_][A-Za-z0-9_]*[ \t]*:"
 _HEADING = r"(?m)^#{1,6}[ \t]+(\S.*)$"
 _DIGITS = frozenset("0123456789")
 _PUNCTUATION = r"[\s!\"'()*,./:;?@\[\\\]_`{}-]+"
@@ -94,6 +96,11 @@ class Note(NamedTuple):
         return f"g:{name}" if self.vault == GLOBAL else name
 
     @property
+    def label(self) -> str:
+        """How the log names the note: a private one by its ref alone."""
+        return f"{self.ref} (private)" if self.private else f"{self.ref}: {self.summary}"
+
+    @property
     def text(self) -> str:
         """The whole document, header and all."""
         return self.raw.decode("utf-8")
@@ -123,6 +130,8 @@ def parse_note(raw: bytes, *, kind: str, vault: str, path: str) -> Note:
     fields: dict[str, Any] = {}
     try:
         fields, body = parse_frontmatter(text)
+        if not fields and re.match(_OPEN_HEADER, body):
+            raise FrontmatterError("the header is never closed: a line of three dashes is missing after it")
         _VALIDATE[kind](fields)
     except FrontmatterError as error:
         raise NoteError(Problem(path, error.reason, error.line, code="bad-frontmatter")) from error
@@ -233,15 +242,15 @@ def slugify(text: str) -> str:
     return slug[:SLUG_LENGTH].strip("-") or "memory"
 
 
-def memory_name(memory_id: int, content: str) -> str:
-    """The file name of a memory."""
-    return f"{memory_id:03d}-{slugify(content.strip())}.md"
+def memory_name(memory_id: int, content: str, *, private: bool = False) -> str:
+    """The file name of a memory; that of a private one gives nothing away."""
+    return f"{memory_id:03d}-{PRIVATE_SLUG if private else slugify(content.strip())}.md"
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Tags without blanks around them, without empty ones and without twins."""
     cleaned: dict[str, str] = {}
-    for tag in tags:
+    for tag in [tags] if isinstance(tags, str) else tags:
         for part in tag.split(","):
             name = " ".join(part.split()).lstrip("#")
             if name:

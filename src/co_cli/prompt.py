@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from co_cli.context import Context, assemble_context, wrap
+from co_cli.context import Context, assemble_context, cut_at_line, wrap
 from co_cli.errors import CoError, Corrupt, Invalid, NotFound
 from co_cli.files import read_bytes, reason
 from co_cli.note import NoteError, decode
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from co_cli.vault import Vault
 
 ALIASES = {"google": "gemini"}
+INSTRUCTIONS_LIMIT = 32 * 1024
+"""Bytes of a project's instructions above which they are cut."""
 LOCAL = ("offline",)
 """Providers that send nothing anywhere: only their prompts may hold private notes."""
 
@@ -54,13 +56,21 @@ def get_system_prompt(provider: str, personality: str | None = None) -> str:
 
 
 def build_prompt(
-    places: Places, vaults: Iterable[Vault], *, provider: str | None = None, personality: str | None = None
+    places: Places,
+    vaults: Iterable[Vault],
+    *,
+    provider: str | None = None,
+    personality: str | None = None,
+    private: bool = True,
 ) -> Prompt:
-    """Load everything that a prompt is made of, and assemble it."""
+    """Load everything that a prompt is made of, and assemble it.
+
+    Private notes are in it for a provider that sends nothing anywhere, and only if ``private`` does not forbid it.
+    """
     settings = load_settings(places)
     provider = provider or settings.value("provider")
     provider = ALIASES.get(provider, provider)
-    context = assemble_context(vaults, private=provider in LOCAL)
+    context = assemble_context(vaults, private=private and provider in LOCAL)
     instructions, notices = _instructions(places)
     style = ""
     if personality is None:
@@ -153,7 +163,12 @@ def _instructions(places: Places) -> tuple[str, list[str]]:
             f"WARNING: {path}: a symbolic link that leaves the project is not followed; the instructions are left out."
         ]
     try:
-        return decode(read_bytes(path) or b"", path), []
+        text = decode(read_bytes(path) or b"", path)
+        if len(text.encode("utf-8")) > INSTRUCTIONS_LIMIT:
+            return cut_at_line(text, INSTRUCTIONS_LIMIT), [
+                f"WARNING: {path} is longer than {INSTRUCTIONS_LIMIT} bytes: what comes after them is left out."
+            ]
+        return text, []
     except NoteError as error:
         return "", [f"WARNING: {error.problem}; the instructions are left out."]
     except OSError as error:

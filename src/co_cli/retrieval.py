@@ -112,6 +112,12 @@ class Hit(NamedTuple):
     score: float
     why: Why
 
+    @property
+    def whole(self) -> bool:
+        """Whether what matched are whole words of the note, not parts of others."""
+        text = "\n".join((" ".join(_fold(self.note.body).split()), *map(_fold, self.note.tags)))
+        return all(_has_word(word, text) for word in self.why.words)
+
 
 class Recalled(NamedTuple):
     """The answer to a query: the hits, the mode that found them, and anything that held it back."""
@@ -121,6 +127,8 @@ class Recalled(NamedTuple):
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    total: int = 0
+    """How many notes matched, shown or not."""
 
 
 class Filter(NamedTuple):
@@ -148,7 +156,7 @@ def retrieve(vaults: Iterable[Vault], query: str, *, mode: str, limit: int, only
         raise Invalid(f"There is no mode {mode!r}.", f"Modes: {', '.join(MODES)}.")
     if limit < 1:
         raise Invalid("The number of results must be 1 or more.")
-    if not query.strip():
+    if not query.strip(' \t\r\n"'):
         raise Invalid("The query is empty.", 'Say what to look for: co recall "async"')
     return grep(vaults, query[:QUERY_LIMIT], limit=limit, only=only)
 
@@ -164,7 +172,7 @@ def grep(vaults: Iterable[Vault], query: str, *, limit: int, only: Filter) -> Re
         hits.extend(hit for hit in map(matcher.hit, filter(only.admits, scan.notes)) if hit)
     if len(hits) > 1:
         hits.sort(key=lambda hit: (hit.score, instant(hit.note.created), hit.note.id or 0), reverse=True)
-    return Recalled(query, "grep", tuple(hits[:limit]), problems=tuple(problems))
+    return Recalled(query, "grep", tuple(hits[:limit]), problems=tuple(problems), total=len(hits))
 
 
 class _Matcher(NamedTuple):
@@ -187,7 +195,9 @@ class _Matcher(NamedTuple):
         def wanted(raw: bytes) -> bool:
             if raw.isascii():
                 low = raw.lower()
-                return any(needle in low for needle in plain) if len(plain) != 1 else plain[0] in low
+                if any(needle in low for needle in plain):
+                    return True
+                return b"\\" in raw or b"''" in raw  # a tag may be written with escapes
             folded = _folded(raw)
             return any(needle in folded for needle in needles)
 
@@ -205,6 +215,12 @@ class _Matcher(NamedTuple):
         match = ALL if len(found) == len(self.words) else ANY
         where = {place for places in found.values() for place in places}
         return Hit(note, _SCORE[match], Why(match, tuple(found), tuple(sorted(where))))
+
+
+def _has_word(word: str, text: str) -> bool:
+    before = r"(?<!\w)" if re.match(r"[a-z0-9_]", word) else ""  # scripts without spaces have no such borders
+    after = r"(?!\w)" if re.search(r"[a-z0-9_]$", word) else ""
+    return re.search(before + re.escape(word) + after, text) is not None
 
 
 def _places(needle: str, body: str, tags: list[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Corrupt, Denied, Invalid, NotFound, Unavailable
-from co_cli.files import make_folder, reason, replace_file
+from co_cli.files import make_folder, read_bytes, reason, replace_file
 
 if TYPE_CHECKING:
     from typing import Any
@@ -91,7 +91,14 @@ def find_places(project: str | os.PathLike[str] | None = None) -> Places:
 
 def _xdg(variable: str, default: str) -> str:
     given = os.environ.get(variable, "")
-    return given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), default)
+    return given if os.path.isabs(given) else os.path.join(_user_folder(), default)
+
+
+def _user_folder() -> str:
+    home = os.path.expanduser("~")
+    if not os.path.isabs(home) or home == os.path.dirname(home):  # HOME is empty, or the top of the disk
+        raise Unavailable("Your home folder is not known: HOME is not set to a folder.", "Set HOME, or CO_HOME.")
+    return home
 
 
 def _working_directory() -> str:
@@ -191,10 +198,10 @@ def _read_tolerantly(path: str) -> tuple[dict[str, str], list[str]]:
 
 def _read_file(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            text = file.read()
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
+        raw = read_bytes(path)
+        if raw is None:
+            return {}
+        text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise Corrupt(f"{path} cannot be read: {reason(error)}.", "Check the file and its permissions.") from error
     import json
@@ -214,6 +221,8 @@ def change_setting(places: Places, name: str, value: str | None, *, in_project: 
     choices = known_setting(name).choices
     if value is not None and choices and value not in choices:
         raise Invalid(f"There is no {name} {value!r}.", f"Choose one of {', '.join(choices)}.")
+    if value is not None and not value.isprintable():
+        raise Invalid(f"The value {value!r} has signs that cannot be shown.", "Type it again.")
     if in_project and not _BY_NAME[name].harmless:
         raise Denied(
             f"{name} cannot be set for a project by co: whoever clones it would have to trust it first.",
@@ -233,16 +242,18 @@ def _write_json(path: str, content: object) -> None:
     import json
 
     make_folder(os.path.dirname(path))
-    replace_file(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode("utf-8"))
+    # a link, such as one into a folder of dotfiles, stays a link
+    replace_file(os.path.realpath(path), (json.dumps(content, indent=2) + "\n").encode("ascii"))
 
 
 # ------------------------------------------------------------------------------------------------------------------ trust
 
 
-def sensitive_settings(places: Places) -> dict[str, str]:
-    """What the project's settings ask for beyond the harmless."""
+def sensitive_settings(places: Places) -> tuple[dict[str, str], str]:
+    """What the project's settings ask for beyond the harmless, and the fingerprint of the file that asks for it."""
+    fingerprint = _fingerprint(places)
     project, _ = _read_tolerantly(places.project_settings)
-    return {name: value for name, value in project.items() if not _BY_NAME[name].harmless}
+    return {name: value for name, value in project.items() if not _BY_NAME[name].harmless}, fingerprint
 
 
 def is_trusted(places: Places) -> bool:
@@ -251,17 +262,19 @@ def is_trusted(places: Places) -> bool:
     return bool(fingerprint) and _read_trust(places).get(places.project) == fingerprint
 
 
-def trust_project(places: Places, *, trusted: bool) -> None:
-    """Take the project's settings as they are now for one's own, or stop doing so."""
+def trust_project(places: Places, fingerprint: str) -> None:
+    """Take the project's settings for one's own, in the wording that has this fingerprint and in no other."""
+    if not fingerprint:
+        hint = f"Settings of a project lie in {places.project_settings}."
+        raise Invalid(f"{places.project} brings no settings: there is nothing to trust.", hint)
+    _write_json(_trust_file(places), {**_read_trust(places), places.project: fingerprint})
+
+
+def distrust_project(places: Places) -> None:
+    """Take the project's settings for one's own no longer."""
     known = _read_trust(places)
-    if trusted:
-        fingerprint = _fingerprint(places)
-        if not fingerprint:
-            raise Invalid(f"{places.project} brings no settings: there is nothing to trust.")
-        known[places.project] = fingerprint
-    elif known.pop(places.project, None) is None:
-        return
-    _write_json(_trust_file(places), known)
+    if known.pop(places.project, None) is not None:
+        _write_json(_trust_file(places), known)
 
 
 def _trust_file(places: Places) -> str:
@@ -277,9 +290,10 @@ def _read_trust(places: Places) -> dict[str, Any]:
 
 def _fingerprint(places: Places) -> str:
     try:
-        with open(places.project_settings, "rb") as file:
-            content = file.read()
+        content = read_bytes(places.project_settings)
     except OSError:
+        content = None
+    if not content:
         return ""
     import hashlib
 

@@ -12,23 +12,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound, Unavailable
-from co_cli.files import (
-    cannot,
-    discard,
-    flush_folder,
-    locked,
-    make_folder,
-    publish,
-    read_bytes,
-    reason,
-    replace_file,
-    stage,
-    sweep,
-)
+from co_cli.errors import Conflict, Corrupt, Denied, NotFound, Unavailable
+from co_cli.files import is_within, locked, make_folder, read_bytes, reason, replace_file, sweep
 from co_cli.frontmatter import parse_frontmatter, replace_fields
 from co_cli.note import (
     CONTEXT,
@@ -47,11 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from co_cli.draft import Draft
     from co_cli.journal import Change, Journal, Step
     from co_cli.settings import Places
 
 ARCHIVE = "archive"
-IGNORED = "# derived from the notes; co makes it anew\nknowledge.db*\n.lock\n"
+IGNORED = (
+    "# derived from the notes; co makes it anew\nknowledge.db*\n.lock\n# private notes stay on this machine\n*-private.md\n"
+)
 """What a vault tells git not to keep."""
 
 _CHUNK = 4096
@@ -137,6 +128,8 @@ class Vault:
                 if not self._inside(path):
                     message = "a symbolic link that leaves the vault is not followed"
                     problems.append(Problem(path, message, code="link"))
+                elif not os.path.exists(path):
+                    problems.append(Problem(path, "a symbolic link to nothing", code="link"))
                 return None  # a link inside the vault: its target is read under its own name
             what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
             problems.append(Problem(path, f"{what}, not a note", hint="Rename or move it.", code="not-a-file"))
@@ -149,10 +142,8 @@ class Vault:
 
     def _inside(self, path: str) -> bool:
         """Whether a path, links resolved, lies in the vault, and a project's vault in its project."""
-        root = os.path.realpath(self.root)
-        top = os.path.realpath(os.path.dirname(os.path.dirname(self.root))) if self.name == PROJECT else root
-        real = os.path.realpath(path)
-        return (real == root or real.startswith(root + os.sep)) and (root + os.sep).startswith(top.rstrip(os.sep) + os.sep)
+        top = os.path.dirname(os.path.dirname(self.root)) if self.name == PROJECT else self.root
+        return is_within(path, self.root) and is_within(self.root, top)
 
     def read(self, path: str, kind: str) -> Note:
         """Read one note; raises ``NotFound``, ``Denied`` or ``Corrupt``."""
@@ -189,22 +180,41 @@ class Vault:
         def may_have_id(raw: bytes) -> bool:
             return wanted in _ids(raw)
 
+        broken: list[Problem] = []
         for archived in (False, True):
             scan = self.scan((MEMORY,), wanted=may_have_id, archived=archived)
             found = [note for note in scan.notes if note.id == wanted]
             if len(found) > 1:
                 paths = "\n".join(sorted(note.path for note in found))
-                raise Conflict(
-                    f"{len(found)} memories have the id {wanted}.", "Mend it with: co doctor --fix", details=paths
-                )
+                hint = "Mend it with: co doctor --fix"
+                raise Conflict(f"{len(found)} memories have the id {wanted}.", hint, details=paths)
             if found:
                 return found[0]
-        for archived in (False, True):  # no note has the id: perhaps a file that is none has it in its header or its name
-            for problem in self.scan((MEMORY,), archived=archived).problems:
-                raw = read_bytes(problem.path) if problem.code in _READABLE else b""
-                if wanted in _numbers(problem.path) or wanted in _ids(raw or b""):
-                    raise Corrupt(f"{problem}.", problem.hint or "Correct it by hand, or run: co doctor --fix")
+            broken.extend(
+                problem for problem in scan.problems if problem.code in _READABLE or wanted in _numbers(problem.path)
+            )
+            broken.extend(self._wrong_with(wanted, archived=archived))
+        if broken:  # no note has the id, but a file that is no note has it in its header or its name
+            raise Corrupt(f"{broken[0]}.", broken[0].hint or "Correct it by hand, or run: co doctor --fix")
         return None
+
+    def _wrong_with(self, number: int, *, archived: bool) -> list[Problem]:
+        """What is wrong with the files whose names begin with a number."""
+        folder = self._folder(MEMORY, archived=archived)
+        problems: list[Problem] = []
+        try:
+            names = os.listdir(folder) if self._inside(folder) else []
+        except OSError:
+            return []
+        for name in names:
+            if _is_note_name(name) and number in _numbers(name):
+                path = os.path.join(folder, name)
+                raw = self._look_closer(path, problems)
+                try:
+                    parse_note(raw or b"", kind=MEMORY, vault=self.name, path=path)
+                except NoteError as error:
+                    problems.append(error.problem)
+        return problems
 
     def is_archived(self, note: Note) -> bool:
         """Whether a note lies in the archive: kept and readable, but no longer recalled."""
@@ -223,28 +233,28 @@ class Vault:
     @contextmanager
     def change(self, operation: str, *, undoes: int | None = None) -> Iterator[Draft]:
         """Make a change: what the draft holds when the block ends is done at once, or not at all."""
+        from co_cli.draft import Draft
+
         with self._held():
-            draft = Draft(self, operation, undoes)
+            draft = Draft(self.root, self.journal, operation, undoes)
             yield draft
             draft.commit()
 
     @contextmanager
     def _held(self) -> Iterator[None]:
         """Hold the vault's lock, with nothing of an earlier process left half done."""
-        self.guard(self.root)
+        from co_cli.draft import settle
+
+        if not self._inside(self.root):
+            raise Denied(f"{self.root} leads out of the project by a symbolic link: co does not write there.")
         make_folder(self.root)
         with locked(self.root):
-            self._settle()
+            settle(self.root, self.journal)
             ignore = os.path.join(self.root, ".gitignore")
             if not os.path.lexists(ignore):
                 sweep(self.root)
                 replace_file(ignore, IGNORED.encode())
             yield
-
-    def guard(self, folder: str) -> None:
-        """Refuse to write where a symbolic link leads out of the vault."""
-        if not self._inside(folder):
-            raise Denied(f"{folder} leads out of the vault by a symbolic link: co does not write there.")
 
     def changes(self) -> Iterator[Change]:
         """The changes of this vault, newest first."""
@@ -252,37 +262,6 @@ class Vault:
             with self._held():
                 pass
         return self.journal.changes()
-
-    def _settle(self) -> None:
-        """Finish or take back what a killed process left half done."""
-        for number in self.journal.pending():
-            try:
-                steps = self.journal.steps(number)
-            except Corrupt:
-                self.journal.abandon(number)
-                continue
-            for folder in {os.path.dirname(self.absolute(step.path)) for step in steps}:
-                sweep(folder)
-            if all(_now(self.absolute(step.path)) == step.after for step in steps):
-                self.journal.finish(number)
-            else:
-                self.take_back(steps)
-                self.journal.abandon(number)
-
-    def take_back(self, steps: Iterable[Step]) -> None:
-        """Put back what was there before, in those files that still hold what the change put into them."""
-        for step in steps:
-            path = self.absolute(step.path)
-            if step.before != step.after and _now(path) == step.after:
-                _put(path, step.before)
-
-    def absolute(self, relative: str) -> str:
-        """The full path of a file that the journal names."""
-        return os.path.join(self.root, *relative.split("/"))
-
-    def relative(self, path: str) -> str:
-        """The name of a file in the journal."""
-        return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def next_id(self) -> int:
         """One more than the largest id in use, the archive included."""
@@ -300,9 +279,9 @@ class Vault:
             new_id += 1
         return new_id
 
-    def memory_path(self, memory_id: int, content: str) -> str:
+    def memory_path(self, memory_id: int, content: str, *, private: bool = False) -> str:
         """Where a new memory goes."""
-        return os.path.join(self._folder(MEMORY), memory_name(memory_id, content))
+        return os.path.join(self._folder(MEMORY), memory_name(memory_id, content, private=private))
 
     def archive_path(self, note: Note, *, archived: bool) -> str:
         """Where a note lies in the archive, or out of it."""
@@ -312,6 +291,8 @@ class Vault:
 
     def undo(self, number: int) -> Change:
         """Take a change back; refuses with the difference where a file has been changed since."""
+        from co_cli.draft import absolute, content_of, difference
+
         with self.change("undo", undoes=number) as draft:
             change = next((change for change in self.journal.changes() if change.number == number), None)
             if change is None:
@@ -322,26 +303,32 @@ class Vault:
             taken = self._ids_beside(steps)
             returning = {number for step in steps for number in _ids(step.before or b"")}
             for step in reversed(steps):
-                path = self.absolute(step.path)
-                now = _now(path)
+                path = absolute(self.root, step.path)
+                now = content_of(path)
                 if now != step.after:
                     raise Conflict(
                         f"{path} has been changed since: undoing would lose that.",
                         "Nothing was changed. Bring it in order by hand, or undo the later change first.",
                         details=difference(step.after, now, "as co left it", "as it is now"),
                     )
-                self._reverse(draft, step, taken, returning)
-            draft.summary = f"undid: {change.summary}" if change.undoes is None else f"redid: {change.summary[7:]}"
+                self._reverse(draft, step, taken if change.operation == "forget" else set(), returning)
+            words = change.summary.removeprefix("undid: ").removeprefix("redid: ")
+            redone = change.operation == "undo" and change.summary.startswith("undid: ")
+            draft.summary = f"{'redid' if redone else 'undid'}: {words}"
         return change
 
     def _ids_beside(self, steps: tuple[Step, ...]) -> set[int]:
         """The ids of all memories but those that taking these steps back will remove."""
-        leaving = {self.absolute(step.path) for step in steps if step.before is None}
+        from co_cli.draft import absolute
+
+        leaving = {absolute(self.root, step.path) for step in steps if step.before is None}
         files = (file for archived in (False, True) for file in self.files(MEMORY, [], archived=archived))
         return {number for path, raw in files if path not in leaving for number in _ids(raw)}
 
     def _reverse(self, draft: Draft, step: Step, taken: set[int], returning: set[int]) -> None:
-        path, restored = self.absolute(step.path), step.before
+        from co_cli.draft import absolute
+
+        path, restored = absolute(self.root, step.path), step.before
         folder, name = os.path.split(path)
         if step.after is None and restored is not None and os.path.basename(folder) == FOLDERS[MEMORY]:
             if _ids(restored) & taken:
@@ -352,110 +339,7 @@ class Vault:
                 restored = replace_fields(restored.decode("utf-8"), {"id": new_id}).encode("utf-8")
                 path = os.path.join(folder, re.sub(r"^[0-9]+", f"{new_id:03d}", name))
             taken |= _ids(restored)
-        draft.put(path, step.after, restored)
-
-
-class Draft:
-    """A change in the making, for one who holds the vault's lock."""
-
-    def __init__(self, vault: Vault, operation: str, undoes: int | None = None) -> None:
-        self.vault = vault
-        self.operation = operation
-        self.undoes = undoes
-        self.summary = ""
-        self.steps: list[Step] = []
-        self._private: set[str] = set()
-
-    def create(self, path: str, raw: bytes, *, private: bool = False) -> None:
-        """Add a file that must not exist yet."""
-        self.put(path, None, raw, private=private)
-
-    def replace(self, note: Note, raw: bytes, *, private: bool = False) -> None:
-        """Put new bytes in place of those that were read."""
-        self.put(note.path, note.raw, raw, private=private)
-
-    def remove(self, note: Note) -> None:
-        """Remove a file that is as it was read."""
-        self.put(note.path, note.raw, None)
-
-    def move(self, note: Note, path: str) -> None:
-        """Give a file another place."""
-        self.create(path, note.raw, private=note.private)
-        self.remove(note)
-
-    def put(self, path: str, before: bytes | None, after: bytes | None, *, private: bool = False) -> None:
-        """Add one step: the file must hold ``before``, and will hold ``after``."""
-        from co_cli.journal import Step
-
-        if before != after:
-            self.steps.append(Step(self.vault.relative(path), before, after))
-            if private:
-                self._private.add(path)
-
-    def commit(self) -> None:
-        """Check, write the journal, write the files; on any failure everything is as it was."""
-        if not self.steps:
-            return
-        folders = self._folders()
-        for step in self.steps:
-            self._check(step)
-        journal = self.vault.journal
-        number = journal.begin(self.operation, self.summary, tuple(self.steps), self.undoes)
-        staged: list[str | None] = []
-        applied = 0
-        try:
-            for folder in folders:
-                make_folder(folder)
-                sweep(folder)
-            staged.extend(map(self._stage, self.steps))
-            for step, temporary in zip(self.steps, staged, strict=True):
-                self._apply(step, temporary)
-                applied += 1
-                flush_folder(os.path.dirname(self.vault.absolute(step.path)))
-        except (OSError, CoError) as error:
-            self.vault.take_back(self.steps[:applied])
-            journal.abandon(number)
-            for temporary in filter(None, staged):
-                discard(temporary)
-            if isinstance(error, OSError):
-                raise cannot("written", self.vault.root, error) from error
-            raise
-        with suppress(Unavailable):  # the files are in place: whoever comes next can note that just as well
-            journal.finish(number)
-
-    def _folders(self) -> set[str]:
-        folders = {os.path.dirname(self.vault.absolute(step.path)) for step in self.steps}
-        for folder in folders:
-            self.vault.guard(folder)
-        return folders
-
-    def _stage(self, step: Step) -> str | None:
-        if step.after is None:
-            return None
-        path = self.vault.absolute(step.path)
-        return stage(path, step.after, 0o600 if path in self._private else _mode(step.after))
-
-    def _apply(self, step: Step, temporary: str | None) -> None:
-        path = self.vault.absolute(step.path)
-        self._check(step)  # once more, at the last moment: an editor may have saved since
-        if temporary is None:
-            os.unlink(path)
-        else:
-            try:
-                publish(temporary, path, new=step.before is None)
-            except FileExistsError:
-                self._check(step)
-                raise
-
-    def _check(self, step: Step) -> None:
-        path = self.vault.absolute(step.path)
-        now = _now(path)
-        if now != step.before:
-            raise Conflict(
-                f"{path} was changed by another program meanwhile.",
-                "Nothing was overwritten. Look at both, then try again.",
-                details=difference(now, step.after, "as it is now", "as it would have become"),
-            )
+        draft.put(path, step.after, restored, mode=step.mode)
 
 
 def open_vaults(places: Places) -> tuple[Vault, Vault]:
@@ -517,32 +401,6 @@ def _read_at_once(name: str, folder: int) -> bytes | None:
     return raw or None
 
 
-def _put(path: str, content: bytes | None) -> None:
-    """Put back what was there before; what cannot be put back now stays in the journal for the next one to settle."""
-    try:
-        if content is None:
-            os.unlink(path)
-        else:
-            publish(stage(path, content, _mode(content)), path, new=False)
-        flush_folder(os.path.dirname(path))
-    except OSError as error:
-        hint = "A change was made by half; the next command that can write there takes it back."
-        raise Unavailable(f"{path} cannot be put back: {reason(error)}.", hint) from error
-
-
-def _now(path: str) -> bytes | None:
-    """What a file that is about to be changed holds."""
-    try:
-        return read_bytes(path)
-    except OSError as error:
-        raise cannot("read", path, error) from error
-
-
-def _mode(raw: bytes) -> int | None:
-    """The permissions that a file must have for what is in it, if that matters."""
-    return 0o600 if b"private" in raw and _fields(raw).get("private") is True else None
-
-
 def _fields(raw: bytes) -> dict[str, Any]:
     """The header of a file, as far as it can be read."""
     try:
@@ -566,17 +424,3 @@ def _ids(raw: bytes) -> set[int]:
 def _numbers(path: str) -> list[int]:
     found = re.match(_NUMBERED, os.path.basename(path))
     return [int(found[1])] if found else []
-
-
-def difference(one: bytes | None, other: bytes | None, one_name: str, other_name: str) -> str:
-    """What a person compares: the lines in which two versions of a file differ."""
-    import difflib
-
-    def lines(raw: bytes | None) -> list[str]:
-        return [] if raw is None else raw.decode("utf-8", "replace").splitlines()
-
-    if one is None or other is None:
-        present = lines(other if one is None else one)
-        missing, there = (one_name, other_name) if one is None else (other_name, one_name)
-        return "\n".join([f"{missing}: no file", f"{there}:", *present])
-    return "\n".join(difflib.unified_diff(lines(one), lines(other), one_name, other_name, lineterm=""))

@@ -11,12 +11,13 @@ from processes import run, temporaries
 from co_cli import KnowledgeBase, open_knowledge
 
 # Dies just before its n-th step that can be seen on disk, for each n until it lives to the end; each time in a project of
-# its own. When asked to, the process that finds what was left dies as well, at each of its own steps.
+# its own. With "twice" the process that finds what was left dies as well, at each of its own steps; with "interrupted" it
+# does not die, but somebody presses Ctrl-C at that moment.
 DYING = """
 import itertools, json, os, sys
 from co_cli import open_knowledge
 
-base, operation, recovery = sys.argv[1:]
+base, operation, how = sys.argv[1:]
 DIED = 99
 STEPS = ("replace", "link", "unlink", "fsync", "fchmod", "mkdir", "close")
 
@@ -25,6 +26,8 @@ def die_before(step):
     def counted(function):
         def call(*arguments, **options):
             if next(count) == step:
+                if how == "interrupted":
+                    raise KeyboardInterrupt
                 os._exit(DIED)
             return function(*arguments, **options)
         return call
@@ -65,6 +68,8 @@ def lives(action, kb, step):
             die_before(step)
             action(kb)
             status = 0
+        except KeyboardInterrupt:
+            status = DIED
         finally:
             os._exit(status)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -80,7 +85,7 @@ for step in itertools.count(1):
         kb = open_knowledge(f"{base}/{step:03}-{second:03}")
         prepare(kb)
         lived = lives(operate, kb, step)
-        if not recovery or lived or lives(recover, kb, second):
+        if how != "twice" or lived or lives(recover, kb, second):
             break
     if lived:
         break
@@ -100,6 +105,8 @@ STATES = {
     "undo-two": (THIRD, ALL),
 }
 """The notes before each operation, and after it."""
+LOGGED = {"first": 0, "restore": 4, "undo": 4, "undo-two": 4}
+"""How many changes there were before, where it is not three."""
 
 
 def notes(kb: KnowledgeBase, *, archived: bool = False) -> dict[int, str]:
@@ -120,6 +127,7 @@ def settled_as(operation: str, project: Path) -> str:
     settled = notes(kb)
     archived = notes(kb, archived=True)
     assert settled in (before, after)
+    assert len(kb.log()) == LOGGED.get(operation, 3) + (settled == after), "the log says what happened"
     if operation in ("archive", "restore"):
         assert {**settled, **archived} == ALL
         assert not settled.keys() & archived.keys()
@@ -144,21 +152,32 @@ def settled_as(operation: str, project: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", STATES)
 def test_a_death_before_any_step_leaves_the_old_or_the_new(operation: str, tmp_path: Path):
-    run(DYING, tmp_path / "projects", operation, "")
+    run(DYING, tmp_path / "projects", operation, "once")
     projects = sorted((tmp_path / "projects").iterdir())
-    outcomes = Counter(settled_as(operation, project) for project in projects)
+    settled = [settled_as(operation, project) for project in projects]
+    outcomes = Counter(settled)
 
     assert len(projects) > 8, "so many steps there are at least"
-    assert settled_as(operation, projects[0]) == "before"
-    assert settled_as(operation, projects[-1]) == "after"
+    assert settled[0] == "before"
+    assert settled[-1] == "after"
     assert outcomes["before"] > 3
     assert outcomes["after"] > 3, "what was all in place is not taken back"
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("operation", ["save", "edit", "archive", "forget-two"])
+def test_an_interruption_at_any_step_leaves_the_old_or_the_new(operation: str, tmp_path: Path):
+    run(DYING, tmp_path / "projects", operation, "interrupted")
+    projects = sorted((tmp_path / "projects").iterdir())
+
+    assert {settled_as(operation, project) for project in projects} == {"before", "after"}
+    assert len(projects) > 8, "so many steps there are at least"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["archive", "forget-two"])
 def test_a_death_while_another_death_is_being_settled_does_no_harm(operation: str, tmp_path: Path):
-    run(DYING, tmp_path / "projects", operation, "recovery")
+    run(DYING, tmp_path / "projects", operation, "twice")
     projects = sorted((tmp_path / "projects").iterdir())
 
     assert {settled_as(operation, project) for project in projects} == {"before", "after"}

@@ -59,7 +59,7 @@ def _status(arguments: Namespace) -> None:
     data = {
         "project": kb.places.project,
         "vaults": vaults,
-        "context": {"bytes": context.bytes, "target": context.target, "limit": context.limit},
+        "context": {"bytes": context.sent, "uncut": context.bytes, "target": context.target, "limit": context.limit},
         "search": {"mode": "grep", "notes": sum(int(str(vault["notes"])) for vault in vaults)},
         "settings": {chosen.name: chosen.value for chosen in settings.chosen},
         "untrusted": list(settings.untrusted),
@@ -141,14 +141,14 @@ def _doctor(arguments: Namespace) -> int:
     }
     lines = [line for finding in report.findings for line in _finding_lines(finding)]
     mendable = sum(finding.mendable for finding in report.open)
-    if report.open:
-        lines.append(
-            f"{len(report.open)} to look at" + (f", {mendable} of them mended by: co doctor --fix" if mendable else "")
-        )
+    if settings.warnings and not report.open:
+        lines.append("The notes are fine; the settings need a look, see above.")
+    elif report.open:
+        lines.append(f"{len(report.open)} to look at" + (f", {mendable} of which co doctor --fix mends" if mendable else ""))
     else:
         lines.append(f"✓ {counted(report.notes, 'note', 'notes')}, nothing wrong.")
     emit(arguments, data, "\n".join(lines))
-    return 1 if report.open else 0
+    return 1 if report.open or settings.warnings else 0
 
 
 def _finding_data(finding: Finding) -> dict[str, object]:

@@ -9,13 +9,14 @@ from co_cli.knowledge import open_knowledge
 from co_cli.settings import (
     SETTINGS,
     change_setting,
+    distrust_project,
     find_places,
     is_trusted,
     load_settings,
     sensitive_settings,
     trust_project,
 )
-from co_cli.surfaces.cli.terminal import ask, emit, paint, warn
+from co_cli.surfaces.cli.terminal import ask, emit, paint, say, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -104,17 +105,19 @@ def trust_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 def _trust(arguments: Namespace) -> None:
     places = find_places()
     if arguments.remove:
-        trust_project(places, trusted=False)
+        distrust_project(places)
         display = f"✓ {places.project} is not trusted."
         emit(arguments, {"project": places.project, "trusted": False, "display": display}, display)
         return
-    asked = sensitive_settings(places)
-    if not is_trusted(places) and asked and not arguments.yes:
+    asked, fingerprint = sensitive_settings(places)
+    if asked and not is_trusted(places):
         lines = [f"{places.project} wants to set:", *(f"  {name} = {value!r}" for name, value in asked.items())]
-        answer = ask("\n".join([*lines, "Trust these settings? y / N"]), otherwise="Look at them, then: co trust --yes")
+        say("\n".join(lines))
+    if asked and not is_trusted(places) and not arguments.yes:
+        answer = ask("Trust these settings? y / N", otherwise="Trust them with: co trust --yes")
         if answer.lower() not in ("y", "yes"):
             raise Denied("The project is not trusted.")
-    trust_project(places, trusted=True)
+    trust_project(places, fingerprint)
     display = f"✓ {places.project} is trusted with its settings as they are now."
     emit(arguments, {"project": places.project, "trusted": True, "settings": asked, "display": display}, display)
 

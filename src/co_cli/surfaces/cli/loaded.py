@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import open_knowledge
+from co_cli.settings import PROVIDERS
 from co_cli.surfaces.cli.terminal import emit, paint, say, warn
 
 if TYPE_CHECKING:
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
 def prompt_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     """Show the system prompt as an agent gets it; its budget goes to stderr.
 
-    Private notes are in it only for `offline`, which sends nothing anywhere.
+    Private notes are in it only with --private, and only for `offline`, which sends nothing anywhere.
 
     Examples:
         co prompt
         co prompt --provider gemini --personality terse
         co prompt --personalities
     """
-    parser.add_argument("--provider", metavar="P", help="gemini, ollama, openai, anthropic or offline")
+    names = (*PROVIDERS, "google")
+    parser.add_argument("--provider", metavar="P", choices=names, help="gemini, ollama, openai, anthropic or offline")
     parser.add_argument("--personality", metavar="N", help="the style")
+    parser.add_argument("--private", action="store_true", help="with private notes, for a provider on this machine")
     parser.add_argument("--personalities", action="store_true", help="list the styles instead")
     return _prompt
 
@@ -37,7 +40,7 @@ def _prompt(arguments: Namespace) -> None:
         known = kb.personalities()
         emit(arguments, {"personalities": dict(known)}, "\n".join(known))
         return
-    prompt = kb.prompt(arguments.provider, arguments.personality)
+    prompt = kb.prompt(arguments.provider, arguments.personality, private=arguments.private)
     warn(prompt.notices)
     context = prompt.context
     data = {
@@ -48,6 +51,9 @@ def _prompt(arguments: Namespace) -> None:
         "prompt": prompt.text,
     }
     emit(arguments, data, prompt.text.rstrip("\n"))
+    if context.withheld:
+        count = context.withheld
+        say(f"{count} private {'note is' if count == 1 else 'notes are'} left out.")
     if not arguments.json:
         say(paint(budget_text(context), "dim", sys.stderr))
 
@@ -55,6 +61,8 @@ def _prompt(arguments: Namespace) -> None:
 def _budget(context: Context) -> dict[str, object]:
     return {
         "bytes": context.bytes,
+        "sent": context.sent,
+        "withheld": context.withheld,
         "target": context.target,
         "limit": context.limit,
         "cut": context.cut,
@@ -67,4 +75,5 @@ def budget_text(context: Context) -> str:
     if not context.parts:
         return "Knowledge: nothing to load. Make a context with `co init`, fill it with `co edit context`."
     parts = [f"{part.name} {part.bytes}" + (f" of {part.budget}" if part.budget else "") for part in context.parts]
-    return f"Knowledge: {context.bytes} of {context.target} bytes ({', '.join(parts)})"
+    whole = f", cut from {context.bytes}" if context.cut else ""
+    return f"Knowledge: {context.sent} of {context.target} bytes{whole} ({', '.join(parts)})"

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import CONFLICT, CORRUPT, DENIED, INVALID, NOT_FOUND, UNAVAILABLE, CoError
+from co_cli.errors import CONFLICT, CORRUPT, DENIED, INVALID, NOT_FOUND, UNAVAILABLE, CoError, Invalid, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,9 +87,14 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors of ours, and whose every command takes ``--json``."""
 
+    given: Sequence[str] = ()
+
     def error(self, message: str) -> NoReturn:
         """Complain about the arguments."""
-        raise CoError(f"{message[:1].upper()}{message[1:]}.", f"See: {self.prog} --help", code="usage")
+        hint = f"See: {self.prog} --help"
+        if any(word[:1] == "-" and len(word) > len("-x") for word in self.given):
+            hint += f" (words that begin with a dash go behind two: {self.prog} -- --word)"
+        raise Invalid(f"{message[:1].upper()}{message[1:]}.", hint, code="usage")
 
 
 def build_parser(name: str) -> tuple[Parser, Callable[[argparse.Namespace], int | None]]:
@@ -105,8 +110,10 @@ def build_parser(name: str) -> tuple[Parser, Callable[[argparse.Namespace], int 
         allow_abbrev=False,
     )
     run = configure(parser)
-    for target in (parser, *_children(parser)):
-        target.add_argument("--json", action="store_true", help="one JSON document on stdout, nothing else")
+    about_json = "one JSON document on stdout, nothing else"
+    parser.add_argument("--json", action="store_true", help=about_json)
+    for child in _children(parser):  # without a default, so that what stood before the action's name counts too
+        child.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=about_json)
     return parser, run
 
 
@@ -158,9 +165,11 @@ def run(argv: Sequence[str]) -> int:
 
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"Did you mean `co {near[0]}`? " if near else ""
-        raise CoError(f"There is no command {name!r}.", f"{hint}`co --help` lists them.", code="usage")
+        raise Invalid(f"There is no command {name!r}.", f"{hint}`co --help` lists them.", code="usage")
     parser, command = build_parser(name)
-    return command(parser.parse_args(rest)) or 0
+    parser.given = rest
+    read = parser.parse_args if _children(parser) or name == "knowledge" else parser.parse_intermixed_args
+    return command(read(rest)) or 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -171,35 +180,44 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):  # a note may hold what the terminal's encoding cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = _run_reporting(argv)
-        sys.stdout.flush()
+        return _run_reporting(argv)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    return code
 
 
 def _run_reporting(argv: Sequence[str]) -> int:
     try:
-        return run(argv)
+        code = run(argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except CoError as error:
         _report(error, as_json="--json" in argv)
         return EXIT_CODES[error.kind]
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a full disk behind stdout, say
+        _report(Unavailable(f"The system said no: {error}."), as_json=False)
+        return EXIT_CODES[UNAVAILABLE]
 
 
 def _report(error: CoError, *, as_json: bool) -> None:
-    from co_cli.surfaces.cli.terminal import paint
+    from co_cli.surfaces.cli.terminal import can_show_all, paint
 
     if as_json:
         import json
+        import re
 
-        content = {"kind": error.kind, "code": error.code, "message": error.message, "hint": error.hint}
+        content: dict[str, object] = {"kind": error.kind, "code": error.code, "message": error.message, "hint": error.hint}
         if error.details:
-            content["details"] = error.details
-        print(json.dumps({"error": content}, ensure_ascii=False, indent=2))
+            content["details"] = re.sub("\x1b\\[[0-9;]*m", "", error.details)  # colours are for people
+        if error.candidates:
+            content["candidates"] = list(error.candidates)
+        print(json.dumps({"error": content}, ensure_ascii=not can_show_all(sys.stdout), indent=2))
     print(f"{paint('error:', 'red', sys.stderr)} {error.message}", file=sys.stderr)
     if error.details:
         print(error.details, file=sys.stderr)

@@ -7,12 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError, Conflict, Denied, Invalid, NotFound, Unavailable
-from co_cli.knowledge import GLOBAL, MEMORY, open_knowledge
-from co_cli.surfaces.cli.terminal import as_data, ask, emit, interactive, line_of, paint, say, warn
+from co_cli.knowledge import GLOBAL, MEMORY, is_expired, open_knowledge
+from co_cli.surfaces.cli.terminal import as_data, ask, emit, interactive, line_of, paint, say, visible, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from co_cli.knowledge import KnowledgeBase, Listing, Note, Saved
 
@@ -62,11 +62,15 @@ def _learn(arguments: Namespace) -> None:
         "updated": f"✓ Updated memory {note.ref}: {name}\nLocation: {note.path}",
         "unchanged": f"Memory {note.ref} already says this: {note.summary}\nNothing was added; --force adds it.",
     }[saved.outcome]
+    if note.private and not arguments.private and saved.outcome != "unchanged":
+        display += "\nIt is kept as a private note: it never leaves this machine."
     emit(arguments, {"memory_id": note.id, **_outcome(saved, display)}, display)
 
 
 def _given(words: list[str]) -> str:
     if words == ["-"]:
+        if sys.stdin is None:
+            raise Invalid("There is no input to read.", 'Give the text itself: co learn "…"')
         try:
             return sys.stdin.read()
         except UnicodeDecodeError as error:
@@ -135,7 +139,11 @@ def _show(arguments: Namespace) -> None:
     note = open_knowledge().get(arguments.ref)
     if not arguments.json:
         say(paint(note.path, "dim", sys.stderr))
-    emit(arguments, {**as_data(note), "sha": note.sha, "text": note.text}, note.text.removeprefix("\ufeff").rstrip("\n"))
+    emit(
+        arguments,
+        {**as_data(note), "sha": note.sha, "text": note.text},
+        visible(note.text.removeprefix("\ufeff").rstrip("\n")),
+    )
 
 
 def edit_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -194,7 +202,8 @@ def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
     with open(handle, "wb") as file:
         file.write(note.raw)
     try:
-        code = subprocess.run([*command, draft], check=False).returncode
+        shown = None if sys.stdout.isatty() else 2  # to stderr: what the editor prints is no result of ours
+        code = subprocess.run([*command, draft], check=False, stdout=shown).returncode
     except OSError as error:
         os.unlink(draft)
         raise Unavailable(f"The editor {command[0]!r} cannot be started.", "Set another: co config set editor …") from error
@@ -205,6 +214,8 @@ def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
             saved = kb.update(note.ref, text=file.read(), expected_sha=note.sha, force=force)
     except UnicodeDecodeError as error:
         raise Invalid("The text is not UTF-8: nothing was changed.", f"Your draft is kept: {draft}") from error
+    except FileNotFoundError as error:
+        raise Unavailable(f"The editor removed its file {draft}: nothing was changed.") from error
     except CoError as error:
         error.hint = f"{error.hint} Your draft is kept: {draft}".strip()
         raise
@@ -223,7 +234,12 @@ def _editor(kb: KnowledgeBase) -> list[str]:
         chosen = next((name for name in ("editor", "nano", "vim", "vi", "notepad") if shutil.which(name)), "")
     if not chosen:
         raise Unavailable("No editor was found.", "Set one: co config set editor …")
-    return shlex.split(chosen)
+    try:
+        return shlex.split(chosen)
+    except ValueError as error:
+        raise Invalid(
+            f"The editor {chosen!r} cannot be read as a command: {error}.", "Set it: co config set editor …"
+        ) from error
 
 
 def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -243,17 +259,17 @@ def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 def _forget(arguments: Namespace) -> None:
     kb = open_knowledge()
-    notes = _meant(kb, arguments)
-    kb.forget(note.ref for note in notes)
-    lines = [f"✓ Forgot {note.ref}: {note.summary}" for note in notes]
-    display = "\n".join([*lines, f"`co undo` brings {'it' if len(notes) == 1 else 'them'} back."])
+    notes = kb.forget(note.ref for note in _meant(kb, arguments)).notes
+    lines = [f"✓ Forgot {visible(note.label)}" for note in notes]
+    twice = ", twice," if len({note.vault for note in notes}) > 1 else ""  # each vault has its own journal
+    display = "\n".join([*lines, f"`co undo`{twice} brings {'it' if len(notes) == 1 else 'them'} back."])
     emit(arguments, {"count": len(notes), "forgotten": [as_data(note) for note in notes], "display": display}, display)
 
 
 def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:
     refs = [kb.ref(word) for word in arguments.what]
     if all(refs):
-        return tuple(kb.get(ref) for ref in refs if ref)
+        return tuple(kb.named(ref) for ref in refs if ref)
     text = " ".join(arguments.what)
     found = kb.match(text)
     if not found:
@@ -265,20 +281,27 @@ def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:
     if arguments.json or not interactive():
         candidates = "\n".join(map(line_of, found))
         hint = f"Name one: co forget {found[0].ref}, or forget them all with --yes."
-        raise Conflict(f"{len(found)} notes fit {text!r}.", hint, details=candidates, code="ambiguous")
+        error = Conflict(f"{len(found)} notes fit {text!r}.", hint, details=candidates, code="ambiguous")
+        error.candidates = tuple(note.ref for note in found)
+        raise error
     say("\n".join(map(line_of, found)))
     answer = ask("Forget which? Refs, a for all, Enter for none.", otherwise="Name one by its ref.")
-    chosen = _chosen(found, answer)
-    if not chosen:
-        raise Denied("Nothing was chosen, nothing was forgotten.")
-    return chosen
+    return _chosen(found, answer)
 
 
-def _chosen(found: Iterable[Note], answer: str) -> tuple[Note, ...]:
+def _chosen(found: tuple[Note, ...], answer: str) -> tuple[Note, ...]:
     if answer.lower() in ("a", "all"):
-        return tuple(found)
-    wanted = answer.replace(",", " ").split()
-    return tuple(note for note in found if note.ref in wanted)
+        return found
+    by_ref = {note.ref: note for note in found}
+    wanted = [word.removeprefix("p:").removeprefix("#") for word in answer.replace(",", " ").split()]
+    unknown = [word for word in wanted if word not in by_ref]
+    if unknown:
+        raise Invalid(
+            f"{', '.join(unknown)} is not in the list: nothing was forgotten.", "Choose among those that are shown."
+        )
+    if not wanted:
+        raise Denied("Nothing was chosen, nothing was forgotten.")
+    return tuple(by_ref[word] for word in dict.fromkeys(wanted))
 
 
 def pin_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -308,4 +331,8 @@ def _pin(arguments: Namespace, *, pinned: bool) -> None:
     mark = "" if again else "✓ "
     where = "all your projects" if saved.note.vault == GLOBAL else "this project"
     display = f"{mark}{saved.note.ref} is {again}{state}{f' in {where}' if pinned else ''}."
+    if pinned and is_expired(saved.note):
+        display += " Since it has expired, no prompt has it: co edit REF --expires …"
+    elif pinned and saved.note.private:
+        display += " Being private, it is left out of what leaves this machine."
     emit(arguments, _outcome(saved, display), display)

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import open_knowledge
-from co_cli.surfaces.cli.terminal import as_data, emit, paint, say, warn
+from co_cli.surfaces.cli.terminal import as_data, emit, paint, say, visible, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -47,8 +47,10 @@ def _recall(arguments: Namespace) -> None:
         arguments, _data(found) if arguments.json else None, "\n\n".join(_text(hit, why=arguments.why) for hit in found.hits)
     )
     if not arguments.json:
-        count = len(found.hits)
-        what = f"{count} {'note' if count == 1 else 'notes'}" if count else f"No notes found matching '{found.query}'"
+        count, more = len(found.hits), found.total > len(found.hits)
+        what = f"{count}{f' of {found.total}' if more else ''} {'note' if count == 1 else 'notes'}"
+        if not count:
+            what = f"No notes found matching '{found.query}'"
         say(paint(" · ".join((what, found.mode, *found.degraded)), "dim", sys.stderr))
 
 
@@ -57,6 +59,7 @@ def _data(found: Recalled) -> dict[str, object]:
         "query": found.query,
         "mode": found.mode,
         "count": len(found.hits),
+        "total": found.total,
         "degraded": list(found.degraded),
         "results": [{**as_data(hit.note), "score": hit.score, "why": _why(hit)} for hit in found.hits],
     }
@@ -71,9 +74,11 @@ def _text(hit: Hit, *, why: bool) -> str:
     about = [note.created[:10], *(f"#{tag}" for tag in note.tags)]
     if note.title:
         about.insert(0, note.title)
-    lines = [f"{paint(f'[{note.ref}]', 'bold')} {paint(' '.join(filter(None, about)), 'dim')}", note.body]
+    lines = [f"{paint(f'[{note.ref}]', 'bold')} {paint(visible(' '.join(filter(None, about))), 'dim')}", visible(note.body)]
     if why:
         lines.append(
-            paint(f"why: {hit.why}; {note.vault} vault; written {note.updated or note.created or 'some day'}", "dim")
+            paint(
+                f"why: {hit.why}; {note.vault} vault; written {note.updated or note.created or 'on an unknown day'}", "dim"
+            )
         )
     return "\n".join(lines)

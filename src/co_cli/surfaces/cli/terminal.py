@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Denied
+from co_cli.knowledge import is_expired
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from co_cli.knowledge import Note, Problem
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def can_show_all(stream: object) -> bool:
+    """Whether every sign can be written to a stream as it is."""
+    return str(getattr(stream, "encoding", "")).lower().replace("-", "") in ("utf8", "")
 
 
 def coloured(stream: object) -> bool:
@@ -29,7 +35,16 @@ def coloured(stream: object) -> bool:
 
 def paint(text: str, colour: str, stream: object = None) -> str:
     """Text in a colour where the stream is a terminal."""
-    return f"\033[{_CODES[colour]}m{text}\033[0m" if coloured(stream or sys.stdout) else text
+    return f"\033[{_CODES[colour]}m{text}\033[0m" if text and coloured(stream or sys.stdout) else text
+
+
+_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
+_VISIBLE |= dict.fromkeys(range(128, 160), 0xFFFD)
+
+
+def visible(text: str) -> str:
+    """Text from a file as a terminal may have it: signs that it would obey are shown instead."""
+    return text.translate(_VISIBLE) if getattr(sys.stdout, "isatty", bool)() else text
 
 
 def emit(arguments: Namespace, data: object, text: str) -> None:
@@ -37,7 +52,7 @@ def emit(arguments: Namespace, data: object, text: str) -> None:
     if arguments.json:
         import json
 
-        text = json.dumps(data, ensure_ascii=False, indent=2)
+        text = json.dumps(data, ensure_ascii=not can_show_all(sys.stdout), indent=2)
     if text:
         print(text)
 
@@ -57,7 +72,7 @@ def warn(problems: Iterable[Problem | str]) -> None:
 
 def interactive() -> bool:
     """Whether somebody is there to answer."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask(question: str, *, otherwise: str) -> str:
@@ -76,10 +91,11 @@ def ask(question: str, *, otherwise: str) -> str:
 def line_of(note: Note) -> str:
     """A note in one line: ref, day, tags, first words."""
     marks = [name for name in ("pinned", "private") if getattr(note, name)]
-    marks += [f"expires {note.expires[:10]}"] if note.expires else []
-    tags = f" [{', '.join(note.tags)}]" if note.tags else ""
+    if note.expires:
+        marks.append(f"{'expired' if is_expired(note) else 'expires'} {note.expires[:10]}")
+    tags = visible(f" [{', '.join(note.tags)}]") if note.tags else ""
     extra = f" ({', '.join(marks)})" if marks else ""
-    words = note.title or note.summary
+    words = visible(note.title or note.summary)
     day = paint(note.created[:10] or " " * 10, "dim")
     return f"{paint(note.ref.rjust(5), 'bold')}  {day}  {words}{paint(tags, 'cyan')}{paint(extra, 'dim')}"
 
