@@ -213,7 +213,7 @@ def _refuse_bomb(header: str) -> None:
             raise FrontmatterError(f"Invalid frontmatter: {why}", line + 2)
 
 
-_DECIMAL = ("tag:yaml.org,2002:int", re.compile(r"[-+]?[0-9]+$"), [*"-+0123456789"])
+_DECIMAL = r"[-+]?[0-9]+$"
 _yaml_classes: dict[str, type[Any]] = {}
 
 
@@ -225,7 +225,7 @@ def _loader() -> type[Any]:
             """A safe loader that leaves timestamps the strings that they are, and reads 012 as people do: as 12."""
 
         NoteLoader.yaml_implicit_resolvers = _without("timestamp", "int", resolvers=NoteLoader.yaml_implicit_resolvers)
-        NoteLoader.add_implicit_resolver(*_DECIMAL)
+        NoteLoader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(_DECIMAL), [*"-+0123456789"])
         NoteLoader.add_constructor("tag:yaml.org,2002:int", lambda _loader, node: int(node.value))
         _yaml_classes["loader"] = NoteLoader
     return _yaml_classes["loader"]
@@ -242,7 +242,9 @@ def _dumper() -> type[Any]:
                 return True
 
         NoteDumper.yaml_implicit_resolvers = _without("timestamp", resolvers=NoteDumper.yaml_implicit_resolvers)
-        NoteDumper.add_implicit_resolver(*_DECIMAL)  # so that a text like 08 is written in quotes
+        NoteDumper.add_implicit_resolver(
+            "tag:yaml.org,2002:int", re.compile(_DECIMAL), [*"-+0123456789"]
+        )  # so that a text like 08 is written in quotes
         NoteDumper.add_representer(str, _represent_text)
         NoteDumper.add_representer(
             list, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)
