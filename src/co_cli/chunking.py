@@ -456,22 +456,21 @@ def _masks(body: str) -> Iterator[tuple[int, int, str]]:
             start = indented.end()
         closings: dict[int, int] | None = None
         while start < block.end and (found := special.search(body, start, block.end)):
-            done = start = found.end()
+            start = found.end()
             if found[0][0] == "\\":
                 yield found.start(), start, "x"
                 continue
             if found[0][0] == "`":
                 if closings is None:
                     closings = _closings(body, found.start(), block.end)
-                done = closings.get(found.start(), 0)
+                stop = closings.get(found.start(), 0)
             else:
-                done = body.find("-->", start) + 3 if comments else 0
-                comments = done > 2  # noqa: PLR2004 - else there is no end of a comment from here on
-                done = done if comments else 0
-            if done > start:
-                yield found.start(), done, " "
-                start = done
-            done = start
+                stop = (body.find("-->", start) + 3) if comments else 0
+                comments = stop >= len("-->") + start  # else no comment ends from here on
+            if stop > start:
+                yield found.start(), stop, " "
+                start = stop
+        done = max(done, start)
 
 
 def _closings(body: str, start: int, end: int) -> dict[int, int]:

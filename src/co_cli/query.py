@@ -157,7 +157,7 @@ class _Reader:
                     kept += (self.text[copied:start], " ")
                     copied = at
                     continue
-                self.words.append(self.text[start:at])
+                self.words += [word for part in self.text[start:at].split() if (word := part.strip(_QUOTES))]
             elif found["quote"]:
                 closing = self._closing(start)
                 if closing < 0:
