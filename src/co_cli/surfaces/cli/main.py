@@ -83,6 +83,13 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
             width = 80
         super().__init__(prog, width=max(width, 40) - 2)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Break the lines of a paragraph where the terminal ends; those of an example stay as they are to be typed."""
+        import textwrap
+
+        lines = (line if line.startswith(("  ", "examples:")) else textwrap.fill(line, width) for line in text.splitlines())
+        return "\n".join(indent + line for line in lines)
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors of ours, and whose every command takes ``--json``."""
@@ -92,7 +99,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Complain about the arguments."""
         hint = f"See: {self.prog} --help"
-        if any(word[:1] == "-" and len(word) > len("-x") for word in self.given):
+        if not message.startswith("argument ") and any(word[:1] == "-" and len(word) > len("-x") for word in self.given):
             hint += f" (words that begin with a dash go behind two: {self.prog} -- --word)"
         raise Invalid(f"{message[:1].upper()}{message[1:]}.", hint, code="usage")
 
