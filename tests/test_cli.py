@@ -342,6 +342,8 @@ def test_pin_puts_a_memory_into_the_prompt_and_unpin_takes_it_out(co: Co) -> Non
     co("unpin", "1")
     co("prompt")
     assert "Fridays" not in co.out
+    co("unpin", "1")
+    assert co.out == "1 is not pinned.\n"
 
 
 def test_a_private_memory_is_in_the_prompt_of_no_remote_model(co: Co) -> None:
@@ -493,6 +495,8 @@ def test_every_kind_of_error_has_an_exit_code() -> None:
         (["show", "context"], 3, "co init"),
         (["prompt", "--personality", "grumpy"], 3, "terse"),
         (["learn", "x", "--category", "misc"], 2, "user_preferences"),
+        (["forget", ""], 2, "co forget"),
+        (["learn", "--verbose"], 2, "co learn -- --word"),
     ],
 )
 def test_bad_input_gets_a_clear_error_with_the_next_step(co: Co, argv: list[str], code: int, hint: str) -> None:
@@ -500,6 +504,27 @@ def test_bad_input_gets_a_clear_error_with_the_next_step(co: Co, argv: list[str]
     assert co.err.startswith("error: ")
     assert hint in co.err
     assert co.json(*argv)["error"]["message"]
+
+
+def test_a_hint_about_dashes_is_given_only_where_a_word_was_meant(co: Co) -> None:
+    assert co("prompt", "--provider", "nobody") == 2
+    assert "--word" not in co.err
+
+
+def test_a_memory_is_not_emptied_but_forgotten_and_a_context_may_be_empty(co: Co) -> None:
+    co("learn", "We deploy on Fridays")
+    assert co("edit", "1", "--content", "") == 2
+    assert "co forget 1" in co.err
+    assert co.json("show", "1")["content"] == "We deploy on Fridays"
+    co("init")
+    assert co("edit", "context", "--content", "- Tests: pytest") == 0
+    assert co("edit", "context", "--content", "") == 0
+    assert co.json("show", "context")["content"] == ""
+
+
+def test_what_has_expired_already_is_kept_with_a_word_about_it(co: Co) -> None:
+    assert co("learn", "Staging is frozen", "--expires", "2020-01-01") == 0
+    assert "expired already" in co.out
 
 
 def test_demo_shows_the_round_trip_and_leaves_the_users_vaults_alone(co: Co, project: Path, tmp_path: Path) -> None:
