@@ -459,8 +459,29 @@ def test_a_broken_settings_file_is_a_warning_and_everything_still_works(co: Co, 
 def test_completion_prints_a_script_that_knows_the_commands(co: Co, shell: str) -> None:
     assert co("completion", shell) == 0
     assert "recall" in co.out
-    if shell == "bash":
-        subprocess.run(["bash", "-n"], input=co.out.encode(), check=True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["re"], ["recall"]),
+        (["un"], ["unpin", "undo"]),
+        (["learn", "--cat"], ["--category"]),
+        (["config", "g"], ["get"]),
+        (["import", ""], ["json"]),
+        (["knowledge", "--arch"], ["--archive", "--archived"]),
+    ],
+)
+def test_bash_completes_commands_and_options(co: Co, typed: list[str], offered: list[str]) -> None:
+    co("completion", "bash")
+    ask = """
+        function=$(complete -p co | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+        COMP_WORDS=(co "$@") COMP_CWORD=$#
+        $function co "${!#}" "${COMP_WORDS[$#-1]}"
+        printf '%s\\n' "${COMPREPLY[@]}"
+    """
+    done = subprocess.run(["bash", "-c", co.out + ask, "bash", *typed], capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.split()) == sorted(offered)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
