@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -525,6 +526,33 @@ def test_bad_input_gets_a_clear_error_with_the_next_step(co: Co, argv: list[str]
     assert co.err.startswith("error: ")
     assert hint in co.err
     assert co.json(*argv)["error"]["message"]
+
+
+def test_what_stands_behind_two_dashes_is_a_word_whatever_it_begins_with(co: Co) -> None:
+    assert co("learn", "-t", "git", "--", "--force-with-lease", "is", "safer", "than", "-f") == 0
+    assert co.json("show", "1")["content"] == "--force-with-lease is safer than -f"
+    assert co("learn", "rebase", "-t", "git", "--", "--onto") == 0
+    assert co.json("show", "2")["content"] == "rebase --onto"
+    assert co("recall", "-n", "1", "--", "--onto") == 0
+    assert "rebase --onto" in co.out
+    assert co("show", "--", "1") == 0
+    assert co("forget", "--", "--onto") == 0
+    assert co("show", "--", "-x") == 2
+    assert "'-x' names no note" in co.err
+
+
+def test_an_input_that_is_no_text_is_refused(kb: KnowledgeBase) -> None:
+    for locale in ("C", "C.UTF-8", "en_US.UTF-8"):
+        done = subprocess.run(
+            [sys.executable, "-m", "co_cli", "learn", "-"],
+            input=b"\xff\xfe",
+            env={**os.environ, "LC_ALL": locale},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert b"not UTF-8" in done.stderr
+    assert kb.list().notes == ()
 
 
 def test_a_hint_about_dashes_is_given_only_where_a_word_was_meant(co: Co) -> None:

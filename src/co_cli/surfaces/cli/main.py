@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {INVALID: 2, NOT_FOUND: 3, CONFLICT: 4, DENIED: 5, UNAVAILABLE: 1, CORRUPT: 1}
 INTERRUPTED = 130
+_NO_OPTION = "\0"
 
 
 class Command(NamedTuple):
@@ -101,6 +102,7 @@ class Parser(argparse.ArgumentParser):
         hint = f"See: {self.prog} --help"
         if not message.startswith("argument ") and any(word[:1] == "-" and len(word) > len("-x") for word in self.given):
             hint += f" (words that begin with a dash go behind two: {self.prog} -- --word)"
+        message = message.replace(_NO_OPTION, "")
         raise Invalid(f"{message[:1].upper()}{message[1:]}.", hint, code="usage")
 
 
@@ -175,8 +177,24 @@ def run(argv: Sequence[str]) -> int:
         raise Invalid(f"There is no command {name!r}.", f"{hint}`co --help` lists them.", code="usage")
     parser, command = build_parser(name)
     parser.given = rest
-    read = parser.parse_args if _children(parser) or name == "knowledge" else parser.parse_intermixed_args
-    return command(read(rest)) or 0
+    if _children(parser) or name == "knowledge":
+        return command(parser.parse_args(rest)) or 0
+    return command(_read_intermixed(parser, rest)) or 0
+
+
+def _read_intermixed(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
+    """Read options among words. What begins with a dash behind `--` is a word: argparse, which would forget that, gets it
+    with a sign before it that no argument can have.
+    """
+    end = argv.index("--") if "--" in argv else len(argv)
+    words = [f"{_NO_OPTION}{word}" if word[:1] == "-" else word for word in argv[end + 1 :]]
+    arguments = parser.parse_intermixed_args([*argv[:end], *words])
+    for name, value in vars(arguments).items() if words else ():
+        if isinstance(value, list):
+            setattr(arguments, name, [word.removeprefix(_NO_OPTION) for word in value])
+        elif isinstance(value, str):
+            setattr(arguments, name, value.removeprefix(_NO_OPTION))
+    return arguments
 
 
 def main(argv: Sequence[str] | None = None) -> int:

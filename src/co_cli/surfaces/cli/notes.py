@@ -73,6 +73,8 @@ def _given(words: list[str]) -> str:
     if words == ["-"]:
         if sys.stdin is None:
             raise Invalid("There is no input to read.", 'Give the text itself: co learn "…"')
+        if hasattr(sys.stdin, "reconfigure"):
+            sys.stdin.reconfigure(errors="strict")  # in some locales Python would smuggle in bytes that are no text
         try:
             return sys.stdin.read()
         except UnicodeDecodeError as error:
