@@ -208,14 +208,33 @@ def test_recall_says_how_many_more_there_are(co: Co) -> None:
     assert co("recall", '""') == 2
 
 
-def test_what_a_terminal_would_obey_is_shown_instead(co: Co, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_terminal_would_obey_is_shown_instead(co: Co, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     co("learn", "evil \x1b]0;title\x07 \x1b[2J text")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    for command in (["list"], ["recall", "evil"], ["show", "1"]):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    folder = project / ".co-cli/knowledge/memories"
+    (folder / "bad \x1b[2J.md").write_text("---\nid: evil\n---\nevil \x1b]0;title\x07\n")
+    commands = [
+        ["list"],
+        ["recall", "evil"],
+        ["show", "1"],
+        ["log"],
+        ["doctor"],
+        ["pin", "1"],
+        ["prompt"],
+        ["learn", "evil \x1b]0;title\x07 \x1b[2J text"],
+        ["edit", "1", "--content", "evil \x1b[2J too"],
+        ["knowledge", "--archive", "1"],
+        ["undo"],
+        ["forget", "evil \x1b[2J too"],
+        ["show", "evil \x1b[2J"],
+    ]
+    for command in commands:
         co(*command)
-        assert "\x1b]0;" not in co.out
-        assert "\x1b[2J" not in co.out
-        assert "evil" in co.out
+        assert "\x1b]0;" not in co.out + co.err, command
+        assert "\x1b[2J" not in co.out + co.err, command
+        assert "\x1b[1m" in co.out or command[0] not in ("list", "recall", "log"), "our own colours stay"
+        assert "evil" in co.out + co.err or command == ["pin", "1"]
 
 
 def test_colours_are_for_terminals_only(co: Co, monkeypatch: pytest.MonkeyPatch) -> None:

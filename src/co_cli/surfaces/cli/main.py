@@ -231,7 +231,7 @@ def _run_reporting(argv: Sequence[str]) -> int:
 
 
 def _report(error: CoError, *, as_json: bool) -> None:
-    from co_cli.surfaces.cli.terminal import can_show_all, paint
+    from co_cli.surfaces.cli.terminal import can_show_all, paint, say
 
     if as_json:
         import json
@@ -243,8 +243,8 @@ def _report(error: CoError, *, as_json: bool) -> None:
         if error.candidates:
             content["candidates"] = list(error.candidates)
         print(json.dumps({"error": content}, ensure_ascii=not can_show_all(sys.stdout), indent=2))
-    print(f"{paint('error:', 'red', sys.stderr)} {error.message}", file=sys.stderr)
+    say(f"{paint('error:', 'red', sys.stderr)} {error.message}")
     if error.details:
-        print(error.details, file=sys.stderr)
+        say(error.details)
     if error.hint:
-        print(paint(error.hint, "dim", sys.stderr), file=sys.stderr)
+        say(paint(error.hint, "dim", sys.stderr))
