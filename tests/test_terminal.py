@@ -45,8 +45,10 @@ class Terminal:
 
     def interrupt_a_question(self) -> None:
         """Press Ctrl-C until something happens: Python overlooks one that comes just before it begins to wait for a line."""
-        while not select.select([self._keyboard], [], [], 1)[0]:
+        for _ in range(PATIENCE):
             self.interrupt()
+            if select.select([self._keyboard], [], [], 1)[0]:
+                return
 
     def end(self) -> int:
         """Read to the end; returns the exit code."""
@@ -69,6 +71,8 @@ class Terminal:
 def terminal(*argv: str, **environment: str) -> Iterator[Terminal]:
     """Run a command on a terminal."""
     keyboard, screen = pty.openpty()
+    # Who runs tests in the background may have told them to ignore Ctrl-C, and what they start as well; a terminal has not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "co_cli", *argv],
         stdin=screen,
@@ -77,6 +81,7 @@ def terminal(*argv: str, **environment: str) -> Iterator[Terminal]:
         env={**os.environ, "NO_COLOR": "1", **environment},
         start_new_session=True,
     )
+    signal.signal(signal.SIGINT, before)
     os.close(screen)
     try:
         yield Terminal(process, keyboard)
