@@ -525,6 +525,7 @@ def test_every_kind_of_error_has_an_exit_code() -> None:
     ("argv", "code", "hint"),
     [
         (["lern", "x"], 2, "Did you mean `co learn`?"),
+        (["--json", "list"], 2, "co list --json"),
         (["learn"], 2, "co learn --help"),
         (["learn", "   "], 2, "co learn"),
         (["recall", ""], 2, "co recall"),

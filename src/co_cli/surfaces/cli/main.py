@@ -152,7 +152,8 @@ def overview() -> str:
     for group, commands in _GROUPS.items():
         lines += ["", f"{group}:"]
         lines += [f"  {name.ljust(width)}  {summary}" for name, (_, summary) in commands.items()]
-    lines += ["", "`co COMMAND --help` explains one, with examples. New here? Try: co demo"]
+    lines += ["", "`co COMMAND --help` explains one, with examples; `co --version` says which co this is."]
+    lines += ["New here? Try: co demo"]
     return "\n".join(lines)
 
 
@@ -174,6 +175,8 @@ def run(argv: Sequence[str]) -> int:
 
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"Did you mean `co {near[0]}`? " if near else ""
+        if name.startswith("-") and rest and rest[0] in COMMANDS:
+            hint = f"Options go behind the command: co {' '.join((*rest, name))}. "
         raise Invalid(f"There is no command {name!r}.", f"{hint}`co --help` lists them.", code="usage")
     parser, command = build_parser(name)
     parser.given = rest
