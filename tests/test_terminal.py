@@ -133,6 +133,20 @@ def test_ctrl_c_at_a_question_forgets_nothing(staging: KnowledgeBase) -> None:
     assert kept(staging) == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": "", "TERM": "dumb"}, False)],
+)
+def test_a_terminal_has_colours_unless_somebody_minds(
+    staging: KnowledgeBase, environment: dict[str, str], coloured: bool
+) -> None:
+    with terminal("list", **{"TERM": "xterm", **environment}) as seen:
+        assert seen.end() == 0
+    assert "Staging is frozen until May" in seen.shown
+    assert ("\x1b[" in seen.shown) is coloured
+    assert len(kept(staging)) == 3
+
+
 def test_a_project_is_trusted_when_somebody_says_yes(project: Path) -> None:
     (project / ".co-cli").mkdir()
     (project / ".co-cli" / "settings.json").write_text('{"editor": "vim"}')
