@@ -504,6 +504,13 @@ def test_bash_completes_commands_and_options(co: Co, typed: list[str], offered: 
     assert sorted(done.stdout.split()) == sorted(offered)
 
 
+def test_the_other_name_of_the_command_has_a_completion_too(project: Path) -> None:
+    command = Path(sys.executable).with_name("co-cli")
+    script = subprocess.run([command, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(["bash", "-c", f"{script}\ncomplete -p co-cli"], capture_output=True, text=True, check=True)
+    assert done.stdout.rstrip().endswith(" co-cli")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples_and_takes_json(co: Co, name: str) -> None:
     parser, _ = build_parser(name)

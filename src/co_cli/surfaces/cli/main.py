@@ -135,9 +135,9 @@ def _dedent(text: str, indent: str = "") -> str:
     return "\n".join(indent + line.strip() for line in text.strip().splitlines())
 
 
-def whole_parser() -> argparse.ArgumentParser:
+def whole_parser(prog: str = "co") -> argparse.ArgumentParser:
     """Every command in one parser, for those who look at all of them: completion and the docs."""
-    parser = argparse.ArgumentParser(prog="co", description="Long-term memory for you and your agents.")
+    parser = argparse.ArgumentParser(prog=prog, description="Long-term memory for you and your agents.")
     commands = parser.add_subparsers(dest="command")
     for name, command in COMMANDS.items():
         single, _ = build_parser(name)
