@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from co_cli import KnowledgeBase
+from co_cli import Invalid, KnowledgeBase
 from co_cli.errors import KINDS
 from co_cli.surfaces.cli.main import COMMANDS, EXIT_CODES, build_parser, main
 
@@ -579,6 +579,9 @@ def test_an_input_that_is_no_text_is_refused(kb: KnowledgeBase) -> None:
         )
         assert done.returncode == 2
         assert b"not UTF-8" in done.stderr
+    for text, said in (("a\0b", "NUL"), ("a\ud800b", "surrogate")):
+        with pytest.raises(Invalid, match=said):
+            kb.save(text)
     assert kb.list().notes == ()
 
 

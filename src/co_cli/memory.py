@@ -178,10 +178,11 @@ def check_content(content: str) -> str:
 
 
 def check_words(*words: str) -> None:
-    """Raise ``Invalid`` for what no file can hold: half of a character."""
+    """Raise ``Invalid`` for what makes a file no text: half of a character, or a NUL."""
     try:
         for word in words:
-            encode(word)
+            if b"\0" in encode(word):
+                raise Invalid("The text has a NUL, so it is no text.", "Leave it out.")
     except UnicodeEncodeError as error:
         message = "The text has a character that is none (a lone surrogate)."
         raise Invalid(message, "Leave it out, or mend its encoding.") from error
