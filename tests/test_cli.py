@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from co_cli import KnowledgeBase
+from co_cli import Invalid, KnowledgeBase
 from co_cli.errors import KINDS
 from co_cli.surfaces.cli.main import COMMANDS, EXIT_CODES, build_parser, main
 
@@ -207,14 +208,33 @@ def test_recall_says_how_many_more_there_are(co: Co) -> None:
     assert co("recall", '""') == 2
 
 
-def test_what_a_terminal_would_obey_is_shown_instead(co: Co, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_terminal_would_obey_is_shown_instead(co: Co, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     co("learn", "evil \x1b]0;title\x07 \x1b[2J text")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    for command in (["list"], ["recall", "evil"], ["show", "1"]):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    folder = project / ".co-cli/knowledge/memories"
+    (folder / "bad \x1b[2J.md").write_text("---\nid: evil\n---\nevil \x1b]0;title\x07\n")
+    commands = [
+        ["list"],
+        ["recall", "evil"],
+        ["show", "1"],
+        ["log"],
+        ["doctor"],
+        ["pin", "1"],
+        ["prompt"],
+        ["learn", "evil \x1b]0;title\x07 \x1b[2J text"],
+        ["edit", "1", "--content", "evil \x1b[2J too"],
+        ["knowledge", "--archive", "1"],
+        ["undo"],
+        ["forget", "evil \x1b[2J too"],
+        ["show", "evil \x1b[2J"],
+    ]
+    for command in commands:
         co(*command)
-        assert "\x1b]0;" not in co.out
-        assert "\x1b[2J" not in co.out
-        assert "evil" in co.out
+        assert "\x1b]0;" not in co.out + co.err, command
+        assert "\x1b[2J" not in co.out + co.err, command
+        assert "\x1b[1m" in co.out or command[0] not in ("list", "recall", "log"), "our own colours stay"
+        assert "evil" in co.out + co.err or command == ["pin", "1"]
 
 
 def test_colours_are_for_terminals_only(co: Co, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,6 +362,8 @@ def test_pin_puts_a_memory_into_the_prompt_and_unpin_takes_it_out(co: Co) -> Non
     co("unpin", "1")
     co("prompt")
     assert "Fridays" not in co.out
+    co("unpin", "1")
+    assert co.out == "1 is not pinned.\n"
 
 
 def test_a_private_memory_is_in_the_prompt_of_no_remote_model(co: Co) -> None:
@@ -457,8 +479,36 @@ def test_a_broken_settings_file_is_a_warning_and_everything_still_works(co: Co, 
 def test_completion_prints_a_script_that_knows_the_commands(co: Co, shell: str) -> None:
     assert co("completion", shell) == 0
     assert "recall" in co.out
-    if shell == "bash":
-        subprocess.run(["bash", "-n"], input=co.out.encode(), check=True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["re"], ["recall"]),
+        (["un"], ["unpin", "undo"]),
+        (["learn", "--cat"], ["--category"]),
+        (["config", "g"], ["get"]),
+        (["import", ""], ["json"]),
+        (["knowledge", "--arch"], ["--archive", "--archived"]),
+    ],
+)
+def test_bash_completes_commands_and_options(co: Co, typed: list[str], offered: list[str]) -> None:
+    co("completion", "bash")
+    ask = """
+        function=$(complete -p co | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+        COMP_WORDS=(co "$@") COMP_CWORD=$#
+        $function co "${!#}" "${COMP_WORDS[$#-1]}"
+        printf '%s\\n' "${COMPREPLY[@]}"
+    """
+    done = subprocess.run(["bash", "-c", co.out + ask, "bash", *typed], capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.split()) == sorted(offered)
+
+
+def test_the_other_name_of_the_command_has_a_completion_too(project: Path) -> None:
+    command = Path(sys.executable).with_name("co-cli")
+    script = subprocess.run([command, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(["bash", "-c", f"{script}\ncomplete -p co-cli"], capture_output=True, text=True, check=True)
+    assert done.stdout.rstrip().endswith(" co-cli")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -482,6 +532,7 @@ def test_every_kind_of_error_has_an_exit_code() -> None:
     ("argv", "code", "hint"),
     [
         (["lern", "x"], 2, "Did you mean `co learn`?"),
+        (["--json", "list"], 2, "co list --json"),
         (["learn"], 2, "co learn --help"),
         (["learn", "   "], 2, "co learn"),
         (["recall", ""], 2, "co recall"),
@@ -493,6 +544,8 @@ def test_every_kind_of_error_has_an_exit_code() -> None:
         (["show", "context"], 3, "co init"),
         (["prompt", "--personality", "grumpy"], 3, "terse"),
         (["learn", "x", "--category", "misc"], 2, "user_preferences"),
+        (["forget", ""], 2, "co forget"),
+        (["learn", "--verbose"], 2, "co learn -- --word"),
     ],
 )
 def test_bad_input_gets_a_clear_error_with_the_next_step(co: Co, argv: list[str], code: int, hint: str) -> None:
@@ -500,6 +553,57 @@ def test_bad_input_gets_a_clear_error_with_the_next_step(co: Co, argv: list[str]
     assert co.err.startswith("error: ")
     assert hint in co.err
     assert co.json(*argv)["error"]["message"]
+
+
+def test_what_stands_behind_two_dashes_is_a_word_whatever_it_begins_with(co: Co) -> None:
+    assert co("learn", "-t", "git", "--", "--force-with-lease", "is", "safer", "than", "-f") == 0
+    assert co.json("show", "1")["content"] == "--force-with-lease is safer than -f"
+    assert co("learn", "rebase", "-t", "git", "--", "--onto") == 0
+    assert co.json("show", "2")["content"] == "rebase --onto"
+    assert co("recall", "-n", "1", "--", "--onto") == 0
+    assert "rebase --onto" in co.out
+    assert co("show", "--", "1") == 0
+    assert co("forget", "--", "--onto") == 0
+    assert co("show", "--", "-x") == 2
+    assert "'-x' names no note" in co.err
+
+
+def test_an_input_that_is_no_text_is_refused(kb: KnowledgeBase) -> None:
+    for locale in ("C", "C.UTF-8", "en_US.UTF-8"):
+        done = subprocess.run(
+            [sys.executable, "-m", "co_cli", "learn", "-"],
+            input=b"\xff\xfe",
+            env={**os.environ, "LC_ALL": locale},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert b"not UTF-8" in done.stderr
+    for text, said in (("a\0b", "NUL"), ("a\ud800b", "surrogate")):
+        with pytest.raises(Invalid, match=said):
+            kb.save(text)
+    assert kb.list().notes == ()
+
+
+def test_a_hint_about_dashes_is_given_only_where_a_word_was_meant(co: Co) -> None:
+    assert co("prompt", "--provider", "nobody") == 2
+    assert "--word" not in co.err
+
+
+def test_a_memory_is_not_emptied_but_forgotten_and_a_context_may_be_empty(co: Co) -> None:
+    co("learn", "We deploy on Fridays")
+    assert co("edit", "1", "--content", "") == 2
+    assert "co forget 1" in co.err
+    assert co.json("show", "1")["content"] == "We deploy on Fridays"
+    co("init")
+    assert co("edit", "context", "--content", "- Tests: pytest") == 0
+    assert co("edit", "context", "--content", "") == 0
+    assert co.json("show", "context")["content"] == ""
+
+
+def test_what_has_expired_already_is_kept_with_a_word_about_it(co: Co) -> None:
+    assert co("learn", "Staging is frozen", "--expires", "2020-01-01") == 0
+    assert "expired already" in co.out
 
 
 def test_demo_shows_the_round_trip_and_leaves_the_users_vaults_alone(co: Co, project: Path, tmp_path: Path) -> None:

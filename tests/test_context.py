@@ -204,6 +204,18 @@ def test_pinned_memories_are_loaded_with_their_refs_oldest_first(vault, global_v
     assert said == ""
 
 
+def test_a_key_is_said_where_the_text_does_not_say_what_it_is_about(vault, capsys):
+    write_memory(vault, 1, "Short, then the details", "pinned: true\nkey: answer_style\n")
+    write_memory(vault, 2, "Working hours: 9 to 6", "pinned: true\nkey: working_hours\n")
+    write_memory(vault, 3, "The time-zone is UTC", "pinned: true\nkey: time_zone\n")
+    text, _ = loaded(capsys)
+    assert text.splitlines()[-3:] == [
+        "- [1] answer_style: Short, then the details",
+        "- [2] Working hours: 9 to 6",
+        "- [3] The time-zone is UTC",
+    ]
+
+
 def test_private_and_expired_memories_are_left_out(vault, kb: KnowledgeBase, capsys):
     write_memory(vault, 1, "A private matter.", "pinned: true\nprivate: true\n")
     write_memory(vault, 2, "An old matter.", "pinned: true\nexpires: 2020-01-01\n")

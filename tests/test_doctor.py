@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from co_cli import KnowledgeBase
+from co_cli import KnowledgeBase, open_knowledge
 from co_cli.surfaces.cli.main import main
 
 HEADER = "---\nid: {id}\ncreated: 2026-02-0{id}T10:00:00+00:00\ntags: []\nsource: user-told\n---\n\n"
@@ -44,6 +45,38 @@ def test_ids_that_a_merge_made_twice_are_given_to_the_oldest_and_the_others_get_
     by_id = {note.id: note.body for note in kb.list().notes}
     assert by_id == {1: "From the other branch", 2: "From this branch"}
     assert {note.slug[:4] for note in kb.list().notes} == {"001-", "002-"}
+
+
+def test_what_two_branches_learned_at_once_is_all_there_after_a_merge(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        who = {"GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "e", "GIT_COMMITTER_NAME": "n", "GIT_COMMITTER_EMAIL": "e"}
+        subprocess.run(["git", *arguments], cwd=top, env={**os.environ, **who}, check=True, capture_output=True)
+
+    def learn_on(branch: str, *facts: str) -> None:
+        git("checkout", "-b", branch, "trunk")
+        for fact in facts:
+            open_knowledge(top).save(fact)
+        git("add", "-A")
+        git("commit", "-m", branch)
+
+    top = tmp_path / "shared"
+    top.mkdir()
+    git("init")
+    open_knowledge(top).save("Known before")
+    git("add", "-A")
+    git("commit", "-m", "before")
+    git("branch", "-m", "trunk")
+    learn_on("mine", "Mine first", "Mine second")
+    learn_on("yours", "Yours first", "Yours second", "Yours third")
+    git("merge", "mine")
+
+    kb = open_knowledge(top)
+    assert codes(kb) == ["duplicate-id", "duplicate-id"]
+    kb.check(fix=True)
+    assert kb.check().findings == ()
+    assert sorted(note.id or 0 for note in kb.list().notes) == [1, 2, 3, 4, 5, 6]
+    mine, yours = {"Mine first", "Mine second"}, {"Yours first", "Yours second", "Yours third"}
+    assert bodies(kb) == {"Known before"} | mine | yours
 
 
 def test_a_wrong_name_is_put_right(kb: KnowledgeBase, vault: Path) -> None:

@@ -228,6 +228,7 @@ report(
     problems=[[problem.path, problem.message, problem.hint] for problem in listing.problems],
     recalled=[problem.path for problem in recalled.problems],
     got=attempt(lambda: kb.get("5")),
+    doctor=[[finding.problem.path, finding.mended] for finding in kb.check(fix=True).findings],
     saved=kb.save("next to it").note.id,
 )
 """
@@ -257,6 +258,7 @@ def test_a_file_that_may_not_be_read_is_reported(monkeypatch: pytest.MonkeyPatch
         assert seen["recalled"] == [str(closed)]
         assert seen["got"]["kind"] == "corrupt"
         assert str(closed) in seen["got"]["message"]
+        assert [str(closed), ""] in seen["doctor"], "the doctor names it too, and leaves it as it is"
         assert seen["saved"] == 6
         assert (closed.stat().st_mode, closed.stat().st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
 

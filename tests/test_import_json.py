@@ -180,6 +180,16 @@ def test_a_second_run_changes_nothing(kb, old, tmp_path, vault):
     assert all(kb.get(entry.ref).summary == entry.summary for entry in second.entries)
 
 
+def test_a_key_that_is_blank_is_none_at_every_run(kb: KnowledgeBase, tmp_path: Path):
+    blank = {" ": {"value": "Says little", "timestamp": "2025-01-01T00:00:00"}, " a ": {"value": "Says more"}}
+    top = put(tmp_path / "blank", user_preferences=blank)
+    import_json(kb, str(top))
+    before = [note.raw for note in kb.list().notes]
+    assert [note.key for note in kb.list().notes] == ["", "a"]
+    assert {entry.outcome for entry in import_json(kb, str(top)).entries} == {"unchanged"}
+    assert [note.raw for note in kb.list().notes] == before
+
+
 def test_a_copy_is_part_of_the_memory_that_it_is_a_copy_of(kb, old):
     copy = at(import_json(kb, str(old)), "user.preferences.editor")
     assert (copy.outcome, copy.code, copy.ref) == ("unchanged", "copy", found(kb, "editor").ref)

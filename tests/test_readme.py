@@ -138,6 +138,10 @@ def test_the_readme_has_examples_of_both_kinds() -> None:
     assert "python" in found
 
 
+def test_the_readme_is_read_in_one_go() -> None:
+    assert len((TOP / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_link_leads_somewhere_and_none_to_the_web(document: str) -> None:
     for target in _LINK.findall(_without_blocks((TOP / document).read_text(encoding="utf-8"))):

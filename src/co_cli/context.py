@@ -212,7 +212,9 @@ def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list
 
 
 def _bullet(note: Note) -> str:
-    named = note.key and note.key.casefold() not in note.body.casefold()  # a key may say what the text is about
+    words = note.key.casefold().replace("_", " ").replace("-", " ")
+    said = note.body.casefold().replace("_", " ").replace("-", " ")
+    named = words and words not in said  # a key may say what the text is about
     return f"- [{note.ref}] " + neutralise(f"{note.key}: {note.body}" if named else note.body).replace("\n", "\n  ")
 
 

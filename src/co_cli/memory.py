@@ -71,8 +71,10 @@ def revise(note: Note, *, text: str | None = None, content: str | None = None, f
     place: dict[str, str] = {"kind": note.kind, "vault": note.vault, "path": note.path}
     edited = text is not None and encode(text) != note.raw
     base = reread(encode(text), **place) if text is not None else note
-    new_text = content is not None and check_content(content) != note.body
-    raw = encode(_with_body(base.text, check_content(content or ""))) if new_text else base.raw
+    emptied = content is not None and not content.strip()
+    wanted = note.body if content is None else "" if emptied else check_content(content)
+    new_text = wanted != note.body
+    raw = encode(_with_body(base.text, wanted)) if new_text else base.raw
     changes = {name: value for name, value in fields.items() if _current(base, name) != value}
     if changes or new_text or edited:
         raw = encode(_with_fields(raw.decode("utf-8"), base, changes, dated=new_text or edited))
@@ -176,10 +178,11 @@ def check_content(content: str) -> str:
 
 
 def check_words(*words: str) -> None:
-    """Raise ``Invalid`` for what no file can hold: half of a character."""
+    """Raise ``Invalid`` for what makes a file no text: half of a character, or a NUL."""
     try:
         for word in words:
-            encode(word)
+            if b"\0" in encode(word):
+                raise Invalid("The text has a NUL, so it is no text.", "Leave it out.")
     except UnicodeEncodeError as error:
         message = "The text has a character that is none (a lone surrogate)."
         raise Invalid(message, "Leave it out, or mend its encoding.") from error

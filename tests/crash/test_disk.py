@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -143,6 +145,46 @@ def test_a_full_disk_changes_nothing(full: str):
     else:  # the limit on the size of one file is the next best thing
         seen = attempts(FULL_BY_LIMIT.replace("4096", "16"))
         check_refused(seen, "File too large", "Free some space")
+
+
+COMMAND = (
+    AS_NOBODY
+    + """
+import re, resource
+from co_cli.surfaces.cli.main import build_parser, main
+build_parser(sys.argv[3])
+os.chdir(sys.argv[2])
+if sys.argv[1] == "full":
+    warm_up()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, resource.RLIM_INFINITY))
+else:
+    become_nobody()
+sys.exit(main(sys.argv[3:]))
+"""
+)
+
+
+@pytest.mark.parametrize("what", ["full", "read-only"])
+@pytest.mark.parametrize(
+    "command", [["learn", "a third fact"], ["edit", "1", "--content", "x"], ["pin", "1"], ["forget", "1"]]
+)
+def test_a_command_that_cannot_write_says_so_and_ends_with_1(what: str, command: list[str], base: Path):
+    project = base / "project"
+    give_away(base)
+    if what == "read-only":
+        for folder in folders(project):
+            folder.chmod(0o555)
+    before = contents(base, "*")
+    for as_json in ([], ["--json"]):
+        script = [sys.executable, "-c", COMMAND, what, project, *command, *as_json]
+        done = subprocess.run(script, capture_output=True, text=True, check=False)
+        assert done.returncode == 1, done.stderr
+        assert done.stderr.startswith("error: ")
+        assert "Nothing was changed" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert done.stdout == "" if not as_json else json.loads(done.stdout)["error"]["kind"] == "unavailable"
+        assert contents(base, "*") == before
+        assert temporaries(base) == []
 
 
 # ----------------------------------------------------------------------------------------------------------------- rights

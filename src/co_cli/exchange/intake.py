@@ -89,6 +89,8 @@ def take_in(
     """
     items = list(items)
     ranked = sorted((item for item in items if isinstance(item, Entry)), key=lambda entry: entry.rank)
+    for entry in ranked:
+        entry.key = entry.key.strip()  # as memories have it: a key of blanks is none
     _settle(ranked)
     with _rehearsal(kb) if dry_run else nullcontext(kb) as target:
         store = _Store(target, GLOBAL if in_global else PROJECT)

@@ -123,21 +123,31 @@ def _trust(arguments: Namespace) -> None:
 
 
 def completion_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
-    """Print the completion script of a shell.
+    """Print the completion script of a shell, for the name by which you call it: `co`, or `co-cli`.
 
     Examples:
         co completion bash > ~/.local/share/bash-completion/completions/co
         co completion zsh > ~/.zfunc/_co
         co completion fish > ~/.config/fish/completions/co.fish
+        co-cli completion bash > ~/.local/share/bash-completion/completions/co-cli
     """
-    parser.add_argument("shell", choices=("bash", "zsh", "fish", "tcsh", "powershell"), help="which shell")
+    parser.add_argument(
+        "shell",
+        metavar="SHELL",
+        choices=("bash", "zsh", "fish", "tcsh", "powershell"),
+        help="bash, zsh, fish, tcsh or powershell",
+    )
     return _completion
 
 
 def _completion(arguments: Namespace) -> None:
+    import os
+    import sys
+
     import shtab
 
     from co_cli.surfaces.cli.main import whole_parser
 
-    script = shtab.complete(whole_parser(), shell=arguments.shell)
+    called = os.path.basename(sys.argv[0])
+    script = shtab.complete(whole_parser("co-cli" if called == "co-cli" else "co"), shell=arguments.shell)
     emit(arguments, {"shell": arguments.shell, "script": script}, script)

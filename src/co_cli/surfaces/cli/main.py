@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {INVALID: 2, NOT_FOUND: 3, CONFLICT: 4, DENIED: 5, UNAVAILABLE: 1, CORRUPT: 1}
 INTERRUPTED = 130
+_NO_OPTION = "\0"
 
 
 class Command(NamedTuple):
@@ -83,6 +84,13 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
             width = 80
         super().__init__(prog, width=max(width, 40) - 2)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Break the lines of a paragraph where the terminal ends; those of an example stay as they are to be typed."""
+        import textwrap
+
+        lines = (line if line.startswith(("  ", "examples:")) else textwrap.fill(line, width) for line in text.splitlines())
+        return "\n".join(indent + line for line in lines)
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors of ours, and whose every command takes ``--json``."""
@@ -92,8 +100,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Complain about the arguments."""
         hint = f"See: {self.prog} --help"
-        if any(word[:1] == "-" and len(word) > len("-x") for word in self.given):
+        if not message.startswith("argument ") and any(word[:1] == "-" and len(word) > len("-x") for word in self.given):
             hint += f" (words that begin with a dash go behind two: {self.prog} -- --word)"
+        message = message.replace(_NO_OPTION, "")
         raise Invalid(f"{message[:1].upper()}{message[1:]}.", hint, code="usage")
 
 
@@ -126,9 +135,9 @@ def _dedent(text: str, indent: str = "") -> str:
     return "\n".join(indent + line.strip() for line in text.strip().splitlines())
 
 
-def whole_parser() -> argparse.ArgumentParser:
+def whole_parser(prog: str = "co") -> argparse.ArgumentParser:
     """Every command in one parser, for those who look at all of them: completion and the docs."""
-    parser = argparse.ArgumentParser(prog="co", description="Long-term memory for you and your agents.")
+    parser = argparse.ArgumentParser(prog=prog, description="Long-term memory for you and your agents.")
     commands = parser.add_subparsers(dest="command")
     for name, command in COMMANDS.items():
         single, _ = build_parser(name)
@@ -143,7 +152,8 @@ def overview() -> str:
     for group, commands in _GROUPS.items():
         lines += ["", f"{group}:"]
         lines += [f"  {name.ljust(width)}  {summary}" for name, (_, summary) in commands.items()]
-    lines += ["", "`co COMMAND --help` explains one, with examples. New here? Try: co demo"]
+    lines += ["", "`co COMMAND --help` explains one, with examples; `co --version` says which co this is."]
+    lines += ["New here? Try: co demo"]
     return "\n".join(lines)
 
 
@@ -165,11 +175,29 @@ def run(argv: Sequence[str]) -> int:
 
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"Did you mean `co {near[0]}`? " if near else ""
+        if name.startswith("-") and rest and rest[0] in COMMANDS:
+            hint = f"Options go behind the command: co {' '.join((*rest, name))}. "
         raise Invalid(f"There is no command {name!r}.", f"{hint}`co --help` lists them.", code="usage")
     parser, command = build_parser(name)
     parser.given = rest
-    read = parser.parse_args if _children(parser) or name == "knowledge" else parser.parse_intermixed_args
-    return command(read(rest)) or 0
+    if _children(parser) or name == "knowledge":
+        return command(parser.parse_args(rest)) or 0
+    return command(_read_intermixed(parser, rest)) or 0
+
+
+def _read_intermixed(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
+    """Read options among words. What begins with a dash behind `--` is a word: argparse, which would forget that, gets it
+    with a sign before it that no argument can have.
+    """
+    end = argv.index("--") if "--" in argv else len(argv)
+    words = [f"{_NO_OPTION}{word}" if word[:1] == "-" else word for word in argv[end + 1 :]]
+    arguments = parser.parse_intermixed_args([*argv[:end], *words])
+    for name, value in vars(arguments).items() if words else ():
+        if isinstance(value, list):
+            setattr(arguments, name, [word.removeprefix(_NO_OPTION) for word in value])
+        elif isinstance(value, str):
+            setattr(arguments, name, value.removeprefix(_NO_OPTION))
+    return arguments
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -206,7 +234,7 @@ def _run_reporting(argv: Sequence[str]) -> int:
 
 
 def _report(error: CoError, *, as_json: bool) -> None:
-    from co_cli.surfaces.cli.terminal import can_show_all, paint
+    from co_cli.surfaces.cli.terminal import can_show_all, paint, say
 
     if as_json:
         import json
@@ -218,8 +246,8 @@ def _report(error: CoError, *, as_json: bool) -> None:
         if error.candidates:
             content["candidates"] = list(error.candidates)
         print(json.dumps({"error": content}, ensure_ascii=not can_show_all(sys.stdout), indent=2))
-    print(f"{paint('error:', 'red', sys.stderr)} {error.message}", file=sys.stderr)
+    say(f"{paint('error:', 'red', sys.stderr)} {error.message}")
     if error.details:
-        print(error.details, file=sys.stderr)
+        say(error.details)
     if error.hint:
-        print(paint(error.hint, "dim", sys.stderr), file=sys.stderr)
+        say(paint(error.hint, "dim", sys.stderr))

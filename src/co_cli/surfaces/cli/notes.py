@@ -62,6 +62,8 @@ def _learn(arguments: Namespace) -> None:
         "updated": f"✓ Updated memory {note.ref}: {name}\nLocation: {note.path}",
         "unchanged": f"Memory {note.ref} already says this: {note.summary}\nNothing was added; --force adds it.",
     }[saved.outcome]
+    if arguments.expires and is_expired(note):
+        display += f"\nIt has expired already, on {note.expires[:10]}: recall leaves it out."
     if note.private and not arguments.private and saved.outcome != "unchanged":
         display += "\nIt is kept as a private note: it never leaves this machine."
     emit(arguments, {"memory_id": note.id, **_outcome(saved, display)}, display)
@@ -71,6 +73,8 @@ def _given(words: list[str]) -> str:
     if words == ["-"]:
         if sys.stdin is None:
             raise Invalid("There is no input to read.", 'Give the text itself: co learn "…"')
+        if hasattr(sys.stdin, "reconfigure"):
+            sys.stdin.reconfigure(errors="strict")  # in some locales Python would smuggle in bytes that are no text
         try:
             return sys.stdin.read()
         except UnicodeDecodeError as error:
@@ -188,12 +192,11 @@ def _report_update(arguments: Namespace, saved: Saved) -> None:
     if saved.outcome == "unchanged":
         display = f"{saved.note.ref} is as it was: nothing to change."
     else:
-        display = f"✓ Updated {saved.note.ref}: {saved.note.summary}\nLocation: {saved.note.path}"
+        display = f"✓ Updated {saved.note.ref}: {saved.note.summary or 'it is empty now'}\nLocation: {saved.note.path}"
     emit(arguments, _outcome(saved, display), display)
 
 
 def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
-    import subprocess
     import tempfile
 
     note = kb.get(ref)
@@ -202,25 +205,51 @@ def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
     with open(handle, "wb") as file:
         file.write(note.raw)
     try:
-        shown = None if sys.stdout.isatty() else 2  # to stderr: what the editor prints is no result of ours
-        code = subprocess.run([*command, draft], check=False, stdout=shown).returncode
-    except OSError as error:
-        os.unlink(draft)
-        raise Unavailable(f"The editor {command[0]!r} cannot be started.", "Set another: co config set editor …") from error
-    try:
-        if code:
-            raise Unavailable(f"The editor ended with the code {code}: nothing was changed.")
+        _run_editor(command, draft)
         with open(draft, encoding="utf-8", newline="") as file:
             saved = kb.update(note.ref, text=file.read(), expected_sha=note.sha, force=force)
-    except UnicodeDecodeError as error:
-        raise Invalid("The text is not UTF-8: nothing was changed.", f"Your draft is kept: {draft}") from error
     except FileNotFoundError as error:
         raise Unavailable(f"The editor removed its file {draft}: nothing was changed.") from error
+    except UnicodeDecodeError as error:
+        raise Invalid("The text is not UTF-8: nothing was changed.", f"Your draft is kept: {draft}") from error
     except CoError as error:
-        error.hint = f"{error.hint} Your draft is kept: {draft}".strip()
+        if not _untouched(draft, note.raw):
+            error.hint = f"{error.hint} Your draft is kept: {draft}".strip()
         raise
-    os.unlink(draft)
+    finally:
+        if _untouched(draft, note.raw):  # a copy that holds nothing new, of a note that may be private
+            os.unlink(draft)
+    if os.path.exists(draft):
+        os.unlink(draft)
     return saved
+
+
+def _run_editor(command: list[str], draft: str) -> None:
+    import signal
+    import subprocess
+
+    shown = None if sys.stdout.isatty() else 2  # to stderr: what the editor prints is no result of ours
+    # Ctrl-C belongs to the editor while it runs, which may go on: to die of it would end the editor with all that was typed.
+    # Unlike SIG_IGN, a handler is not handed down to the editor.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        code = subprocess.run([*command, draft], check=False, stdout=shown).returncode
+    except OSError as error:
+        raise Unavailable(f"The editor {command[0]!r} cannot be started.", "Set another: co config set editor …") from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if code < 0:
+        raise Unavailable(f"The editor was ended by the signal {-code}: nothing was changed.")
+    if code:
+        raise Unavailable(f"The editor ended with the code {code}: nothing was changed.")
+
+
+def _untouched(draft: str, raw: bytes) -> bool:
+    try:
+        with open(draft, "rb") as file:
+            return file.read() == raw
+    except OSError:
+        return False
 
 
 def _editor(kb: KnowledgeBase) -> list[str]:
@@ -271,6 +300,8 @@ def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:
     if all(refs):
         return tuple(kb.named(ref) for ref in refs if ref)
     text = " ".join(arguments.what)
+    if not text.strip(' \t\r\n"'):
+        raise Invalid("There is nothing to look for: the text is empty.", "Name a ref, or some words: co forget 12")
     found = kb.match(text)
     if not found:
         near = "\n".join(line_of(hit.note) for hit in kb.recall(text, expired=True).hits)
@@ -327,10 +358,12 @@ def unpin_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 def _pin(arguments: Namespace, *, pinned: bool) -> None:
     saved = open_knowledge().update(arguments.ref, pinned=pinned)
     state = "pinned: every prompt has it" if pinned else "no longer pinned"
-    again = "already " if saved.outcome == "unchanged" else ""
-    mark = "" if again else "✓ "
+    unchanged = saved.outcome == "unchanged"
+    if unchanged:
+        state = "already pinned: every prompt has it" if pinned else "not pinned"
+    mark = "" if unchanged else "✓ "
     where = "all your projects" if saved.note.vault == GLOBAL else "this project"
-    display = f"{mark}{saved.note.ref} is {again}{state}{f' in {where}' if pinned else ''}."
+    display = f"{mark}{saved.note.ref} is {state}{f' in {where}' if pinned else ''}."
     if pinned and is_expired(saved.note):
         display += " Since it has expired, no prompt has it: co edit REF --expires …"
     elif pinned and saved.note.private:

@@ -40,6 +40,8 @@ def paint(text: str, colour: str, stream: object = None) -> str:
 
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
 _VISIBLE |= dict.fromkeys(range(128, 160), 0xFFFD)
+_VISIBLE_BUT_ESCAPE = {code: shown for code, shown in _VISIBLE.items() if chr(code) != "\033"}
+_OWN = tuple(f"[{code}m" for code in ("0", *_CODES.values()))
 
 
 def visible(text: str) -> str:
@@ -47,19 +49,28 @@ def visible(text: str) -> str:
     return text.translate(_VISIBLE) if getattr(sys.stdout, "isatty", bool)() else text
 
 
+def harmless(text: str, stream: object) -> str:
+    """Text for people as a stream may have it: on a terminal, of all signs that it would obey only our own colours stay."""
+    if not getattr(stream, "isatty", bool)():
+        return text
+    first, *others = text.split("\033")
+    shown = (("\033" if part.startswith(_OWN) else "\u241b") + part for part in others)
+    return "".join((first, *shown)).translate(_VISIBLE_BUT_ESCAPE)
+
+
 def emit(arguments: Namespace, data: object, text: str) -> None:
     """Write a result: the data as one JSON document with ``--json``, else the text for people."""
     if arguments.json:
         import json
 
-        text = json.dumps(data, ensure_ascii=not can_show_all(sys.stdout), indent=2)
-    if text:
-        print(text)
+        print(json.dumps(data, ensure_ascii=not can_show_all(sys.stdout), indent=2))
+    elif text:
+        print(harmless(text, sys.stdout))
 
 
 def say(text: str) -> None:
     """Tell people something that is no result."""
-    print(text, file=sys.stderr)
+    print(harmless(text, sys.stderr), file=sys.stderr)
 
 
 def warn(problems: Iterable[Problem | str]) -> None:
