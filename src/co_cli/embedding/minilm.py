@@ -26,6 +26,8 @@ _THREADS = 2
 _BATCH = 16
 _CHARACTERS = 8192
 """More than the model looks at; what is behind need not be cut into tokens."""
+_LATIN_END = "\u024f"
+"""The network has read English; with other scripts its vectors made search worse than none."""
 _UNKNOWN = 100
 _MARKS = 2
 """Tokens that stand for the beginning and the end of a text."""
@@ -87,8 +89,11 @@ class MiniLM:
         return vectors
 
     def _tokens(self, text: str) -> list[int]:
-        """The numbers of a text's tokens; none if most are unknown."""
-        ids: list[int] = self._tokenizer.encode(text[:_CHARACTERS]).ids
+        """The numbers of a text's tokens; none if the network has not learned to read most of it."""
+        letters = [letter for letter in text[:_CHARACTERS] if letter.isalnum()]
+        if not letters or 2 * sum(letter > _LATIN_END for letter in letters) > len(letters):
+            return []
+        ids: list[int] = self._tokenizer.encode(text[:_CHARACTERS].encode("utf-8", "replace").decode("utf-8")).ids
         return ids if len(ids) - _MARKS > 2 * ids.count(_UNKNOWN) else []
 
     def _run(self, batch: list[list[int]]) -> list[bytes]:
@@ -103,26 +108,26 @@ class MiniLM:
         return [vector.astype("<f4").tobytes() for vector in vectors]
 
     def _load(self) -> None:
+        from co_cli.embedding.minilm_model import TOKENS
+
         try:
             import onnxruntime
             from tokenizers import Tokenizer
-        except ImportError as error:
-            raise unavailable("MiniLM cannot be loaded: onnxruntime or tokenizers does not work here.", _INSTALL) from error
-        from co_cli.embedding.minilm_model import TOKENS
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = min(_THREADS, os.cpu_count() or 1)
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting must not keep a core busy
-        options.log_severity_level = 3  # errors only
-        try:
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = min(_THREADS, os.cpu_count() or 1)
+            options.inter_op_num_threads = 1
+            options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting must not keep a core busy
+            options.log_severity_level = 3  # errors only
             self._tokenizer = Tokenizer.from_file(self._tokenizer_path)
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(TOKENS)
             self._session = onnxruntime.InferenceSession(self._model(), options, providers=["CPUExecutionProvider"])
         except Unavailable:
             raise
-        except Exception as error:
+        except ImportError as error:
+            raise unavailable(f"MiniLM cannot be loaded: {error.name or 'a package'} is missing.", _INSTALL) from error
+        except Exception as error:  # those libraries have errors of many kinds
             raise _not_usable() from error
 
     def _model(self) -> bytes:

@@ -165,9 +165,9 @@ class Static:
         rows = pieces(word, self._vocabulary)
         found = rows, 1.0
         if not _MEANINGS[0] <= word[0] <= _MEANINGS[1]:
-            rows = [row for row in rows if row not in BYTES]
             only_letters = word[0] > _LATIN_END and len(rows) >= len(word)
-            found = ([], 1.0) if only_letters or not rows else (rows, len(rows) ** _PIECES)
+            rows = [] if only_letters else [row for row in rows if row not in BYTES]
+            found = rows, max(1, len(rows)) ** _PIECES
         if len(self._words) >= _WORDS_KEPT:
             self._words.clear()
         self._words[word] = found
