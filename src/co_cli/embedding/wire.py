@@ -17,6 +17,7 @@ from co_cli.errors import CoError, Denied, Invalid
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
+    from socket import socket
 
 _LARGEST = 64 * 1024 * 1024
 _LATER = frozenset({408, 429, 500, 502, 503, 504})
@@ -137,30 +138,31 @@ def _attempt(server: Server, path: str, body: bytes, patience: Patience, deadlin
     from threading import Timer
 
     connection = _connection(server.address, min(patience.connection, max(deadline - time.monotonic(), 0.01)))
-    left = min(patience.answer, max(deadline - time.monotonic(), 0.01))
-    watch = Timer(left, _cut, (connection,))
     try:
-        try:
-            connection.connect()
-        except OSError as error:
-            raise _Again(_unreachable(server, error)) from error
-        watch.daemon = True
-        watch.start()
+        connection.connect()
+    except OSError as error:
+        connection.close()
+        raise _Again(_unreachable(server, error)) from error
+    left = min(patience.answer, max(deadline - time.monotonic(), 0.01))
+    watch = Timer(left, _cut, (connection.sock,))
+    watch.daemon = True
+    watch.start()
+    try:
         connection.sock.settimeout(left)
         connection.request("POST", server.address.path + path, body, _headers(server))
-        response = connection.getresponse()
-        _check_status(server, response)
-        content = response.read(_LARGEST + 1)
-        if response.length:
-            raise ConnectionAbortedError
+        with connection.getresponse() as response:  # it may outlive the connection
+            _check_status(server, response)
+            content = response.read(_LARGEST + 1)
+            if len(content) > _LARGEST:
+                raise _broken(server, "its answer is too long")
+            if response.length:
+                raise ConnectionAbortedError
     except (TimeoutError, HTTPException, OSError) as error:
         late = isinstance(error, TimeoutError) or watch.finished.is_set()
         raise _Again(_broken(server, "it takes too long" if late else "it broke the connection off")) from error
     finally:
         watch.cancel()
         connection.close()
-    if len(content) > _LARGEST:
-        raise _broken(server, "its answer is too long")
     return _decoded(server, content)
 
 
@@ -170,11 +172,12 @@ def _connection(address: Address, seconds: float) -> HTTPConnection:
     return (HTTPSConnection if address.secure else HTTPConnection)(address.host, address.port, timeout=seconds)
 
 
-def _cut(connection: HTTPConnection) -> None:
+def _cut(open_socket: socket) -> None:
+    """End what another thread waits for; with encryption too, so the lower of the two ways to do it."""
     import socket
 
-    with suppress(OSError, AttributeError):
-        connection.sock.shutdown(socket.SHUT_RDWR)
+    with suppress(OSError):
+        socket.socket.shutdown(open_socket, socket.SHUT_RDWR)
 
 
 def _headers(server: Server) -> dict[str, str]:
