@@ -76,6 +76,7 @@ def original(weights, ids):
     return mean / np.linalg.norm(mean)
 
 
+@pytest.mark.slow
 def test_the_smaller_copy_says_what_the_original_says(minilm, weights):
     from tokenizers import Tokenizer
 
@@ -145,6 +146,7 @@ def test_where_no_copy_can_be_kept_it_works_all_the_same(minilm, tmp_path):
     assert (tmp_path / "file").read_bytes() == b"in the way"
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_make_one_copy(tmp_path):
     script = """
 import json, os, sys

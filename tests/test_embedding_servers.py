@@ -262,6 +262,7 @@ def test_a_query_is_tried_twice_and_no_more(embedder, server, passing):
     assert len(server.questions) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", ["1", lambda: formatdate(time.time() + 2, usegmt=True)])
 def test_a_server_that_asks_to_wait_is_waited_for(embedder, server, after):
     server.answers = [status(429, Retry_After=after if isinstance(after, str) else after())]
@@ -277,6 +278,7 @@ def test_nobody_waits_longer_than_there_is_time(embedder, server):
         assert "429" in refused(lambda: embedder.embed([TEXT])).message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", [never, drip])
 def test_a_query_ends_in_time_even_if_the_server_does_not(embedder, server, slow):
     server.answers = [slow] * 2
@@ -294,6 +296,10 @@ def test_a_server_that_is_gone_is_named(monkeypatch):
         assert url in error.message
         assert "ollama serve" in error.hint
         assert url in refused(lambda: open_embedder(Choice("openai", url, "tiny"), "").embed_query(TEXT)).message
+
+
+def test_a_host_that_can_be_no_name_is_an_error_like_any_other():
+    refused(lambda: open_embedder(Choice("ollama", "http://a..b"), "").embed_query(TEXT))
 
 
 @pytest.mark.parametrize("number", [301, 302, 307, 308])

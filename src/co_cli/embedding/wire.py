@@ -140,10 +140,11 @@ def _attempt(server: Server, path: str, body: bytes, patience: Patience, deadlin
     connection = _connection(server.address, min(patience.connection, max(deadline - time.monotonic(), 0.01)))
     try:
         connection.connect()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter for a host that can be no name
         connection.close()
         raise _Again(_unreachable(server, error)) from error
     left = min(patience.answer, max(deadline - time.monotonic(), 0.01))
+    end = time.monotonic() + left
     watch = Timer(left, _cut, (connection.sock,))
     watch.daemon = True
     watch.start()
@@ -158,7 +159,7 @@ def _attempt(server: Server, path: str, body: bytes, patience: Patience, deadlin
             if response.length:
                 raise ConnectionAbortedError
     except (TimeoutError, HTTPException, OSError) as error:
-        late = isinstance(error, TimeoutError) or watch.finished.is_set()
+        late = isinstance(error, TimeoutError) or time.monotonic() >= end
         raise _Again(_broken(server, "it takes too long" if late else "it broke the connection off")) from error
     finally:
         watch.cancel()
@@ -225,8 +226,10 @@ def _decoded(server: Server, content: bytes) -> object:
     return answer
 
 
-def _unreachable(server: Server, error: OSError) -> CoError:
-    reason = "it does not answer in time" if isinstance(error, TimeoutError) else error.strerror or type(error).__name__
+def _unreachable(server: Server, error: Exception) -> CoError:
+    reason = (
+        "it does not answer in time" if isinstance(error, TimeoutError) else getattr(error, "strerror", "") or "no such host"
+    )
     return unavailable(f"The embedding server at {server.address.shown} cannot be reached: {reason}.", server.when_gone)
 
 
