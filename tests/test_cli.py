@@ -454,7 +454,8 @@ def test_a_projects_harmless_settings_count_and_the_others_need_trust(co: Co, pr
     settings.parent.mkdir()
     settings.write_text('{"personality": "terse", "editor": "touch /tmp/never", "provider": "openai"}')
     values = {row["name"]: (row["value"], row["origin"]) for row in co.json("config", "list")["settings"]}
-    assert values == {"personality": ("terse", "project"), "provider": ("offline", "default"), "editor": ("", "default")}
+    expected = {"personality": ("terse", "project"), "provider": ("offline", "default"), "editor": ("", "default")}
+    assert {name: values[name] for name in expected} == expected
     assert co.json("status")["untrusted"] == ["editor", "provider"]
     assert co("trust") == 5
     assert co("trust", "--yes") == 0

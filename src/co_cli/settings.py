@@ -19,6 +19,9 @@ PROJECT_FOLDER = ".co-cli"
 
 
 PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
+MODES = ("auto", "grep", "text", "vector", "hybrid")
+FUSIONS = ("weighted", "rrf")
+EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
 
 
 class Setting(NamedTuple):
@@ -30,13 +33,27 @@ class Setting(NamedTuple):
     harmless: bool
     """Whether a project may set it by itself; the others could run something or send data elsewhere."""
     choices: tuple[str, ...] = ()
+    number: bool = False
+    """Whether the value must be a whole number."""
+
+    def accepts(self, value: str) -> bool:
+        """Whether this can be its value."""
+        return value.isdecimal() if self.number else value in (self.choices or (value,))
 
 
 SETTINGS = (
     Setting("personality", "", "style of the agent, one of `co prompt --personalities`", harmless=True),
     Setting("provider", "offline", f"model provider: {', '.join(PROVIDERS)}", harmless=False, choices=PROVIDERS),
+    Setting("mode", "auto", "way of searching where none is asked for", harmless=True, choices=MODES),
+    Setting("text_from", "200", "notes from which `auto` ranks by words", harmless=True, number=True),
+    Setting("hybrid_from", "500", "notes from which `auto` ranks by words and meaning", harmless=True, number=True),
+    Setting("fusion", "weighted", "how words and meaning are weighed: weighted or rrf", harmless=True, choices=FUSIONS),
+    Setting("embedder", "static", f"what makes vectors: {', '.join(EMBEDDERS)}", harmless=False, choices=EMBEDDERS),
+    Setting("embedding_url", "", "address of the server that makes vectors", harmless=False),
+    Setting("embedding_model", "", "model of the server that makes vectors", harmless=False),
     Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
 )
+DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
@@ -49,6 +66,8 @@ class Places(NamedTuple):
     """What is neither knowledge nor derivable: journal, usage, sessions."""
     project: str
     """The top of the project, in which ``.co-cli`` lies or would lie."""
+    cache: str
+    """What can be made again at any time: models, and indexes of vaults that cannot be written."""
 
     @property
     def global_vault(self) -> str:
@@ -86,7 +105,8 @@ def find_places(project: str | os.PathLike[str] | None = None) -> Places:
             raise NotFound(f"There is no folder {top}.", "Name the top folder of a project.")
     else:
         top = find_project(_working_directory())
-    return Places(os.path.abspath(os.path.expanduser(home)), os.path.abspath(state), top)
+    cache = os.path.join(_xdg("XDG_CACHE_HOME", ".cache"), "co-cli")
+    return Places(os.path.abspath(os.path.expanduser(home)), os.path.abspath(state), top, os.path.abspath(cache))
 
 
 def _xdg(variable: str, default: str) -> str:
@@ -189,8 +209,8 @@ def _read_tolerantly(path: str) -> tuple[dict[str, str], list[str]]:
             warnings.append(f"{path}: there is no setting {name!r}; it is left out.")
         elif not isinstance(value, str):
             warnings.append(f"{path}: the setting {name!r} must be a text; it is left out.")
-        elif value not in (_BY_NAME[name].choices or (value,)):
-            warnings.append(f"{path}: there is no {name} {value!r}; it is left out.")
+        elif not _BY_NAME[name].accepts(value):
+            warnings.append(f"{path}: {name} cannot be {value!r}; it is left out.")
         else:
             known[name] = value
     return known, warnings
@@ -218,9 +238,10 @@ def _read_file(path: str) -> dict[str, Any]:
 
 def change_setting(places: Places, name: str, value: str | None, *, in_project: bool = False) -> str:
     """Set a value, or with ``None`` go back to the default; everything else in the file stays. Returns the file's path."""
-    choices = known_setting(name).choices
-    if value is not None and choices and value not in choices:
-        raise Invalid(f"There is no {name} {value!r}.", f"Choose one of {', '.join(choices)}.")
+    setting = known_setting(name)
+    if value is not None and not setting.accepts(value):
+        hint = f"Choose one of {', '.join(setting.choices)}." if setting.choices else "Give a whole number."
+        raise Invalid(f"{name} cannot be {value!r}.", hint)
     if value is not None and not value.isprintable():
         raise Invalid(f"The value {value!r} has signs that cannot be shown.", "Type it again.")
     if in_project and not _BY_NAME[name].harmless:

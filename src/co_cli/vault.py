@@ -12,10 +12,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import Conflict, Corrupt, Denied, NotFound, Unavailable
+from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import is_within, locked, make_folder, read_bytes, reason, replace_file, sweep
 from co_cli.frontmatter import parse_frontmatter, replace_fields
 from co_cli.note import (
@@ -46,6 +47,8 @@ IGNORED = (
 """What a vault tells git not to keep."""
 
 _CHUNK = 4096
+_SETTLING_NS = 50_000_000
+"""How long after a write its time may still be that of another write: clocks of file systems are coarse."""
 _READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
 """The problems of files whose bytes can be read all the same."""
 _HEAD = 4096
@@ -102,13 +105,18 @@ class Vault:
 
     def files(self, kind: str, problems: list[Problem], *, archived: bool = False) -> Iterator[tuple[str, bytes]]:
         """The path and the bytes of each note file of a kind; what cannot be read is added to the problems."""
-        folder = self._folder(kind, archived=archived)
-        if not self._inside(folder):
-            problems.append(Problem(folder, "a symbolic link that leaves the vault is not followed", code="link"))
+        yield from self._read_all(self._folder(kind, archived=archived), None, problems)
+
+    def named_files(self, kind: str, names: Iterable[str], problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
+        """The path and the bytes of just these files of a kind."""
+        yield from self._read_all(self._folder(kind), names, problems)
+
+    def _read_all(self, folder: str, names: Iterable[str] | None, problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
+        if self._leaves(folder, problems):
             return
         try:
             prefix = os.path.join(folder, "")
-            for name, content in _contents(folder):
+            for name, content in _contents(folder, names):
                 path = prefix + name
                 raw = self._look_closer(path, problems) if content is None else content
                 if raw is not None:
@@ -117,6 +125,58 @@ class Vault:
             return
         except OSError as error:
             problems.append(Problem(folder, f"cannot be read: {reason(error)}"))
+
+    def _leaves(self, folder: str, problems: list[Problem]) -> bool:
+        """Whether a folder is not to be read, since a link leads out of the vault."""
+        leaves = not self._inside(folder)
+        if leaves:
+            problems.append(Problem(folder, "a symbolic link that leaves the vault is not followed", code="link"))
+        return leaves
+
+    def stamps(self, kind: str, problems: list[Problem]) -> dict[str, int] | None:
+        """The name of each note file of a kind, with a number that changes when the file does; without reading any.
+
+        ``None`` where there is no such folder, or it could not be read to its end: then nothing is known to be gone.
+        """
+        folder = self._folder(kind)
+        if self._leaves(folder, problems):
+            return None
+        try:
+            return _stamps(folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            problems.append(Problem(folder, f"cannot be read: {reason(error)}"))
+            return None
+
+    def settled_stamp(self, kind: str, name: str) -> int:
+        """The stamp of a file where it says for certain what the file holds, else ``0``.
+
+        It does not where the file was written just now, so that another write would show no other time, nor for what is no
+        ordinary file.
+        """
+        try:
+            found = os.lstat(self.path_of(kind, name))
+        except OSError:
+            return 0
+        latest = time.time_ns() - _SETTLING_NS
+        settled = found.st_mtime_ns < latest and found.st_ctime_ns < latest and stat.S_ISREG(found.st_mode)
+        return _stamp(found) if settled else 0
+
+    def count(self, kinds: Iterable[str], enough: int) -> int:
+        """How many note files of these kinds there are, counted no further than it takes to know that there are enough."""
+        total = 0
+        for kind in kinds:
+            with suppress(OSError), os.scandir(self._folder(kind)) as entries:
+                for entry in entries:
+                    total += _is_note_name(entry.name)
+                    if total >= enough:
+                        return total
+        return total
+
+    def path_of(self, kind: str, name: str) -> str:
+        """The path of a file of a kind."""
+        return os.path.join(self._folder(kind), name)
 
     def _look_closer(self, path: str, problems: list[Problem]) -> bytes | None:
         """Read what could not be read at once, or say why it is no note."""
@@ -250,11 +310,20 @@ class Vault:
         make_folder(self.root)
         with locked(self.root):
             settle(self.root, self.journal)
-            ignore = os.path.join(self.root, ".gitignore")
-            if not os.path.lexists(ignore):
-                sweep(self.root)
-                replace_file(ignore, IGNORED.encode())
+            self._write_ignored()
             yield
+
+    def tell_git(self) -> None:
+        """See to it that git leaves out what is derived; a folder that cannot be written is left as it is."""
+        if not os.path.lexists(os.path.join(self.root, ".gitignore")):
+            with suppress(CoError), self._held():
+                pass
+
+    def _write_ignored(self) -> None:
+        ignore = os.path.join(self.root, ".gitignore")
+        if not os.path.lexists(ignore):
+            sweep(self.root)
+            replace_file(ignore, IGNORED.encode())
 
     def changes(self) -> Iterator[Change]:
         """The changes of this vault, newest first."""
@@ -360,22 +429,47 @@ def _journal_folder(places: Places, root: str, label: str) -> str:
     return os.path.join(places.state, "journal", f"{label}-{zlib.crc32(place):08x}{zlib.adler32(place):08x}")
 
 
-def _contents(folder: str) -> Iterator[tuple[str, bytes | None]]:
-    """The name and bytes of each note file in a folder; ``None`` for one that takes a closer look.
+def _contents(folder: str, names: Iterable[str] | None) -> Iterator[tuple[str, bytes | None]]:
+    """The name and bytes of each note file in a folder, or of those named; ``None`` for one that takes a closer look.
 
     Reading every note is what a search without an index costs, so this asks the system for no more than it must: names are
     opened relative to the folder, and what is no ordinary file shows in an error or in nothing to read.
     """
     if os.open not in os.supports_dir_fd:
-        yield from ((name, None) for name in os.listdir(folder) if _is_note_name(name))
+        yield from ((name, None) for name in (os.listdir(folder) if names is None else names) if _is_note_name(name))
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        for name in os.listdir(handle):
+        for name in os.listdir(handle) if names is None else names:
             if _is_note_name(name):
                 yield name, _read_at_once(name, handle)
     finally:
         os.close(handle)
+
+
+def _stamps(folder: str) -> dict[str, int]:
+    """The stamp of each note file in a folder. This is most of what a search costs, so no more is done than must be."""
+    if os.stat not in os.supports_dir_fd:
+        with os.scandir(folder) as entries:
+            return {entry.name: _stamp(entry.stat(follow_symlinks=False)) for entry in entries if _is_note_name(entry.name)}
+    stamps: dict[str, int] = {}
+    look = os.stat
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name in os.listdir(handle):
+            if name.endswith(".md") and name[0] != ".":
+                try:  # half the work of looking the whole path up
+                    found = look(name, dir_fd=handle, follow_symlinks=False)
+                except FileNotFoundError:  # removed since the folder was listed
+                    continue
+                stamps[name] = hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
+    finally:
+        os.close(handle)
+    return stamps
+
+
+def _stamp(found: os.stat_result) -> int:
+    return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
 
 
 def _is_note_name(name: str) -> bool:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, PROJECT, TOPIC, is_expired, open_knowledge
+from co_cli.settings import DEFAULTS
 from co_cli.surfaces.cli.terminal import emit, paint, warn
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
     if isinstance(context, dict) and isinstance(settings, dict):
         lines.append(f"{paint('context '.ljust(8), 'bold')} {context['bytes']} of {context['target']} bytes in every prompt")
         lines.append(f"{paint('search  ', 'bold')} grep: every note is read at each query")
-        chosen = ", ".join(f"{name} {value or 'none'}" for name, value in settings.items())
-        lines.append(f"{paint('settings', 'bold')} {chosen}")
+        chosen = ", ".join(f"{name} {value}" for name, value in settings.items() if value != DEFAULTS[name])
+        lines.append(f"{paint('settings', 'bold')} {chosen or 'the defaults'}")
     if data["untrusted"]:
         lines.append("This project asks for settings that need your trust: co trust")
     if data["problems"]:

@@ -1,0 +1,216 @@
+"""The file of an index: opening it, its schema, and starting anew where it cannot be trusted.
+
+Owns the connection, the migrations, and what SQLite's complaints mean. Knows nothing of what the tables are used for.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from co_cli.errors import Unavailable
+from co_cli.files import locked, make_folder
+from co_cli.index.analysis import TOKENIZER
+from co_cli.index.analysis import VERSION as ANALYSIS_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE = "knowledge.db"
+PATIENCE_MS = 5000
+"""How long a statement waits for another process that is writing."""
+
+_APPLICATION = 0x636F3031  # "co01": a database of another program is not taken for ours
+
+# Append only: what has been released stays as it is. An index remembers in user_version how many of these it has seen.
+MIGRATIONS = (
+    f"""
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE notes (
+        id INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,             -- of the file, in the folder of its kind
+        stamp INTEGER NOT NULL,         -- of its stat; 0 where the stat settles nothing
+        sha BLOB,                       -- of its bytes; null where they could not be read
+        problem TEXT,                   -- why it is no note
+        number INTEGER,                 -- a memory's id, or the number that the name of another begins with
+        title TEXT NOT NULL DEFAULT '',
+        tags TEXT NOT NULL DEFAULT '',  -- folded, each between line ends
+        created REAL NOT NULL DEFAULT 0,
+        category TEXT NOT NULL DEFAULT '', key TEXT NOT NULL DEFAULT '', expires TEXT NOT NULL DEFAULT '',
+        pinned INTEGER NOT NULL DEFAULT 0,
+        private INTEGER NOT NULL DEFAULT 0,
+        parts INTEGER NOT NULL DEFAULT 0,  -- how many passages there are of it
+        UNIQUE (kind, name)
+    );
+    CREATE INDEX notes_problem ON notes (kind) WHERE problem IS NOT NULL;
+    CREATE INDEX notes_number ON notes (kind, number);
+    CREATE INDEX notes_expires ON notes (expires) WHERE expires != '';
+    CREATE TABLE passages (
+        id INTEGER PRIMARY KEY,
+        note INTEGER NOT NULL,
+        start INTEGER NOT NULL, stop INTEGER NOT NULL, line INTEGER NOT NULL,
+        heading TEXT NOT NULL,
+        digest INTEGER NOT NULL,        -- of the text that is embedded
+        length INTEGER NOT NULL,        -- in terms
+        name TEXT NOT NULL, tags TEXT NOT NULL, body TEXT NOT NULL  -- the terms, as they are searched
+    );
+    CREATE INDEX passages_note ON passages (note);
+    CREATE VIRTUAL TABLE search USING fts5 (
+        name, tags, body, content='passages', content_rowid='id', tokenize="{TOKENIZER}"
+    );
+    CREATE VIRTUAL TABLE vocabulary USING fts5vocab (search, row);
+    CREATE TABLE totals (passages INTEGER NOT NULL, terms INTEGER NOT NULL, vectors INTEGER NOT NULL);
+    INSERT INTO totals VALUES (0, 0, 0);
+    CREATE TRIGGER passages_in AFTER INSERT ON passages BEGIN
+        INSERT INTO search (rowid, name, tags, body) VALUES (new.id, new.name, new.tags, new.body);
+        UPDATE totals SET passages = passages + 1, terms = terms + new.length;
+    END;
+    CREATE TRIGGER passages_out AFTER DELETE ON passages BEGIN
+        INSERT INTO search (search, rowid, name, tags, body) VALUES ('delete', old.id, old.name, old.tags, old.body);
+        UPDATE totals SET passages = passages - 1, terms = terms - old.length;
+    END;
+    CREATE TABLE links (note INTEGER NOT NULL, target TEXT NOT NULL, written TEXT NOT NULL, line INTEGER NOT NULL);
+    CREATE INDEX links_note ON links (note);
+    CREATE INDEX links_target ON links (target);
+    CREATE TABLE frequent (term TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
+    INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
+    CREATE TABLE vectors (
+        passage INTEGER PRIMARY KEY,
+        vector BLOB NOT NULL            -- a signed byte for each dimension; empty where the model has nothing to say
+    );
+    CREATE TABLE codes (
+        passage INTEGER PRIMARY KEY,
+        code BLOB NOT NULL              -- the sign of each dimension: quickly looked through
+    );
+    CREATE TRIGGER vectors_in AFTER INSERT ON vectors BEGIN
+        UPDATE totals SET vectors = vectors + 1;
+    END;
+    CREATE TRIGGER vectors_out AFTER DELETE ON vectors BEGIN
+        DELETE FROM codes WHERE passage = old.passage;
+        UPDATE totals SET vectors = vectors - 1;
+    END;
+    """,
+)
+
+
+class Damaged(Exception):
+    """The index cannot be trusted; it has to be made anew from the notes."""
+
+
+class Opened(NamedTuple):
+    """A connection, and whether the index behind it was there and whole."""
+
+    connection: apsw.Connection
+    file: int
+    """Which file it is, whatever becomes of its name."""
+    rebuilt: bool
+    """Whether there was an index that could not be used."""
+
+
+def open_database(path: str) -> Opened:
+    """Open an index, making it where it is missing and making it anew where it cannot be used."""
+    make_folder(os.path.dirname(path), mode=0o700)
+    file = _file(path)
+    try:
+        return Opened(_open(path), _file(path), rebuilt=False)
+    except Damaged:
+        discard(path, file)
+    try:
+        return Opened(_open(path), _file(path), rebuilt=True)
+    except Damaged as error:
+        raise Unavailable(f"{path} cannot be used as an index: {error}.", "Remove it, then try again.") from error
+
+
+def _file(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
+def database_path(folder: str, otherwise: str) -> str:
+    """Where the index of a vault lies: in its folder or, where that cannot be written, in another place."""
+    path = os.path.join(folder, FILE)
+    writable = os.access(folder, os.W_OK) and (not os.path.exists(path) or os.access(path, os.W_OK))
+    return path if writable else otherwise
+
+
+def discard(path: str, file: int) -> None:
+    """Remove an index that cannot be used, unless another process has made it anew meanwhile."""
+    with locked(os.path.dirname(path)):
+        if _file(path) == file:
+            remove(path)
+
+
+def remove(path: str) -> None:
+    """Remove the files of an index: nothing is lost but the time to make it again."""
+    for ending in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            os.unlink(path + ending)
+
+
+def _open(path: str) -> apsw.Connection:
+    with complaints(path):
+        connection = apsw.Connection(path)
+        try:
+            connection.set_busy_timeout(PATIENCE_MS)
+            found = connection.pragma("user_version")
+            if found != len(MIGRATIONS) or connection.pragma("application_id") != _APPLICATION:
+                _migrate(connection)
+            row = connection.execute("SELECT value FROM meta WHERE key = 'analysis'").get
+            if row != ANALYSIS_VERSION:
+                raise Damaged("it was made by another version of co")
+            # The index can be made again, so a power cut may cost its last changes; it must not cost waiting for the disk.
+            connection.execute(
+                "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
+                "PRAGMA mmap_size = 1073741824; PRAGMA secure_delete = ON"
+            )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _migrate(connection: apsw.Connection) -> None:
+    connection.pragma("journal_mode", "wal")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = connection.pragma("user_version")
+        if version > len(MIGRATIONS):
+            raise Damaged("it was made by a newer version of co")
+        if version == 0 and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").get:
+            raise Damaged("it is the database of another program")
+        if version and connection.pragma("application_id") != _APPLICATION:
+            raise Damaged("it is the database of another program")
+        for migration in MIGRATIONS[version:]:
+            connection.execute(migration)
+        if version == 0:
+            connection.execute("INSERT INTO meta VALUES ('analysis', ?)", (ANALYSIS_VERSION,))
+        connection.pragma("application_id", _APPLICATION)
+        connection.pragma("user_version", len(MIGRATIONS))
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def complaints(path: str) -> Iterator[None]:
+    """Translate what SQLite complains about: damage is :class:`Damaged`, the machine's no is ``Unavailable``."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        hint = "Try again; if it stays so, find the process that hangs."
+        raise Unavailable(f"{path} is in use by another process.", hint, code="index-busy") from error
+    except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ:
+            raise Damaged(str(error)) from error
+        hint = "The notes are safe. Free some space, or check the folder's permissions."
+        raise Unavailable(f"{path} cannot be written: {error}.", hint, code="index-unavailable") from error
+    except apsw.Error as error:
+        # corruption shows in many ways: a malformed image, a table that is gone, a value of the wrong kind
+        raise Damaged(str(error)) from error

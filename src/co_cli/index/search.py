@@ -1,0 +1,193 @@
+"""Asking the index: which passages hold the terms of a query, and which notes they belong to.
+
+Owns the full-text queries and what keeps them cheap. Knows nothing of how candidates are scored.
+
+Full text costs what its matches cost: every passage that holds one of the terms is ranked, so a frequent word would decide
+the price of a query to which it adds little. The number of passages that hold a term is known, so only the rare terms of a
+query drive the search, as many of them as a budget of matches allows. The frequent ones count all the same where the
+candidates are scored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.index.analysis import is_sign
+from co_cli.index.database import complaints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from co_cli.index.store import Index
+
+_BUDGET = 2000
+_SHARE = 16
+"""What the terms of a query may match: so many passages and, of a large index, one in so many."""
+_TERMS = 48
+"""Terms that drive a search at most."""
+
+
+class Terms(NamedTuple):
+    """The terms that a query is made of."""
+
+    words: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...] = ()
+    """Rows of terms that have to be there as they stand."""
+
+
+class Narrowing(NamedTuple):
+    """Which notes are asked for, as far as the index knows them."""
+
+    kinds: tuple[str, ...]
+    all_kinds: bool = True
+    tags: tuple[str, ...] = ()
+    category: str = ""
+    key: str = ""
+    after: float | None = None
+    before: float | None = None
+    today: str = ""
+    """Notes that have expired before this day are left out; empty: none are."""
+
+    def condition(self, index: Index) -> tuple[str, list[object]]:
+        """What a note has to be, as SQL with its values; empty where every note will do."""
+        parts: list[str] = []
+        values: list[object] = []
+
+        def demand(sql: str, *given: object) -> None:
+            parts.append(sql)
+            values.extend(given)
+
+        if not self.all_kinds:
+            demand(f"n.kind IN ({','.join('?' * len(self.kinds))})", *self.kinds)
+        for tag in self.tags:
+            demand("instr(n.tags, ?)", f"\n{tag.casefold()}\n")
+        for column, value in (("category", self.category), ("key", self.key)):
+            if value:
+                demand(f"n.{column} = ?", value)
+        if self.after is not None:
+            demand("n.created >= ?", self.after)
+        if self.before is not None:
+            demand("n.created < ? AND n.created > 0", self.before)
+        if self.today and index.connection.execute("SELECT 1 FROM notes WHERE expires != '' LIMIT 1").get:
+            demand("(n.expires = '' OR n.expires >= ?)", self.today)
+        return " AND ".join(parts), values
+
+
+class Passage(NamedTuple):
+    """A passage as the index holds it, with the note that it belongs to."""
+
+    id: int
+    start: int
+    stop: int
+    line: int
+    heading: str
+    length: int
+    name: str
+    tags: str
+    body: str
+    note: int
+    kind: str
+    file: str
+    number: int | None
+    title: str
+    parts: int
+    """Passages of the note."""
+    sha: bytes
+    stamp: int
+    created: float
+    pinned: int
+
+
+def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
+    """How many passages hold each of these terms; those of frequent ones as they were last counted."""
+    wanted = list(dict.fromkeys(words))
+    marks = ",".join("?" * len(wanted))
+    with complaints(index.path):
+        query = f"SELECT term, passages FROM frequent WHERE term IN ({marks})"
+        known = dict(index.connection.execute(query, wanted))
+        rest = [word for word in wanted if word not in known]
+        for word in rest:
+            known[word] = index.connection.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).get or 0
+    return known
+
+
+def matching(index: Index, terms: Terms, frequency: dict[str, int], narrowing: Narrowing, limit: int) -> list[int]:
+    """The ids of the passages that match best, by the full-text index's own ranking."""
+    expression = _expression(terms, frequency, index.totals().passages)
+    if not expression:
+        return []
+    condition, values = narrowing.condition(index)
+    narrowed = ""
+    if condition:
+        narrowed = f"AND +rowid IN (SELECT p.id FROM notes n JOIN passages p ON p.note = n.id WHERE {condition})"
+    query = f"SELECT rowid FROM search WHERE search MATCH ? {narrowed} ORDER BY rank LIMIT ?"
+    with complaints(index.path):
+        return [row[0] for row in index.connection.execute(query, (expression, *values, limit))]
+
+
+def _expression(terms: Terms, frequency: dict[str, int], passages: int) -> str:
+    """The query in the language of the full-text index; every term is quoted, so that none can be an operator."""
+    budget = max(_BUDGET, passages // _SHARE)
+    drivers: list[str] = []
+    matches = 0
+    for term in sorted(terms.words, key=lambda term: frequency.get(term, 0)):
+        cost = frequency.get(term, 0)
+        if (drivers and matches + cost > budget) or len(drivers) == _TERMS:
+            break
+        if cost or is_sign(term):
+            drivers.append(f'"{term}"*' if is_sign(term) else f'"{term}"')
+            matches += cost
+    phrases = " AND ".join(f'"{" ".join(phrase)}"' for phrase in terms.phrases)
+    if phrases and drivers:
+        return phrases  # a phrase has to be there; the words beside it only rank
+    return phrases or " OR ".join(drivers)
+
+
+_PASSAGES = """
+    SELECT p.id, p.start, p.stop, p.line, p.heading, p.length, p.name, p.tags, p.body,
+           n.id, n.kind, n.name, n.number, n.title, n.parts, n.sha, n.stamp, n.created, n.pinned
+    FROM passages p JOIN notes n ON n.id = p.note
+"""
+
+
+def passages(index: Index, ids: Iterable[int]) -> list[Passage]:
+    """The passages with these ids, with their notes."""
+    with complaints(index.path):
+        query = f"{_PASSAGES} WHERE p.id IN ({','.join(map(str, ids))})"
+        return [Passage(*row) for row in index.connection.execute(query)]
+
+
+def passages_of(index: Index, notes: Iterable[int]) -> list[Passage]:
+    """The passages of these notes."""
+    with complaints(index.path):
+        query = f"{_PASSAGES} WHERE p.note IN ({','.join(map(str, notes))})"
+        return [Passage(*row) for row in index.connection.execute(query)]
+
+
+def beside(
+    index: Index,
+    near: Sequence[Passage],
+    reach: int,
+    are_neighbours: Callable[[Passage, Passage], bool],
+    narrowing: Narrowing,
+) -> list[int]:
+    """The passages of the notes that are numbered next to those of these passages, under the same title."""
+    wanted: dict[str, dict[int, list[Passage]]] = {}
+    for passage in near:
+        if passage.number is not None:
+            for distance in range(-reach, reach + 1):
+                wanted.setdefault(passage.kind, {}).setdefault(passage.number + distance, []).append(passage)
+    condition, values = narrowing.condition(index)
+    notes = []
+    with complaints(index.path):
+        for kind, numbers in wanted.items():
+            query = (
+                "SELECT n.id, n.number, n.title, n.created FROM notes n WHERE n.kind = ?"
+                f" AND n.number IN ({','.join(map(str, numbers))}) {f'AND {condition}' if condition else ''}"
+            )
+            for row in index.connection.execute(query, (kind, *values)):
+                note, number, title, created = row
+                if any(are_neighbours(each, each._replace(title=title, created=created)) for each in numbers[number]):
+                    notes.append(note)
+        query = f"SELECT id FROM passages WHERE note IN ({','.join(map(str, notes))})"
+        return [row[0] for row in index.connection.execute(query)]

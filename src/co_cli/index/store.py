@@ -1,0 +1,228 @@
+"""The index of one vault: what is known of each note, and the terms and places of its passages.
+
+Owns every statement that writes, and what a note becomes in the tables. Knows nothing of files: it is told what is in them.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.index.analysis import terms
+from co_cli.index.database import complaints, discard, open_database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+FREQUENT = 256
+"""Passages that hold a term from which on it counts as frequent: asking the full-text index for it begins to cost."""
+_GROWTH = 1.1
+"""How much an index may change before the frequent terms are counted anew."""
+
+
+class Part(NamedTuple):
+    """A passage as it is handed over: its place, and its text."""
+
+    start: int
+    stop: int
+    line: int
+    heading: str
+    text: str
+    digest: int
+
+
+class Entry(NamedTuple):
+    """A note as it is handed over to the index."""
+
+    kind: str
+    name: str
+    stamp: int
+    sha: bytes | None
+    problem: str | None = None
+    number: int | None = None
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    created: float = 0.0
+    category: str = ""
+    key: str = ""
+    expires: str = ""
+    pinned: bool = False
+    private: bool = False
+    parts: Sequence[Part] = ()
+    links: Sequence[tuple[str, str, int]] = ()
+    """Where each link leads, as it is written, and its line."""
+
+
+class Known(NamedTuple):
+    """What the index knows of a file."""
+
+    id: int
+    stamp: int
+    sha: bytes | None
+
+
+class Totals(NamedTuple):
+    """How much there is to be searched."""
+
+    passages: int
+    terms: int
+    vectors: int
+
+
+_KEPT = (
+    *("stamp", "sha", "problem", "number", "title", "tags", "created"),
+    *("category", "key", "expires", "pinned", "private", "parts"),
+)
+_PUT = f"""
+    INSERT INTO notes (kind, name, {", ".join(_KEPT)}) VALUES (?, ?{", ?" * len(_KEPT)})
+    ON CONFLICT (kind, name) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _KEPT)}
+    RETURNING id
+"""
+_TAKE_OUT = """
+    SELECT id, digest, vector, code FROM passages LEFT JOIN vectors v ON v.passage = id LEFT JOIN codes c ON c.passage = id
+    WHERE note = ?
+"""
+_PUT_PASSAGE = """
+    INSERT INTO passages (note, start, stop, line, heading, digest, length, name, tags, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def _line(found: list[str]) -> str:
+    """Terms in a line that begins and ends with a blank, so that each is found by what it stands between."""
+    return f" {' '.join(found)} " if found else ""
+
+
+def folded_tags(tags: Iterable[str]) -> str:
+    """Tags as they are compared: each between line ends."""
+    return "".join(f"\n{tag.casefold()}" for tag in tags) + "\n" if tags else ""
+
+
+class Index:
+    """The index of one vault, open in this process."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.connection, self._file, self.rebuilt = open_database(path)
+        self.has_vectors: bool | None = None
+        """Whether sqlite-vec is there; ``None`` until somebody has asked."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    def discard(self) -> None:
+        """Remove the file of an index that turned out to be damaged."""
+        self.close()
+        discard(self.path, self._file)
+
+    # ----------------------------------------------------------------------------------------------------------- writing
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write in one transaction: the others see all of it or nothing."""
+        with complaints(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+            self.connection.execute("COMMIT")
+
+    def put(self, entry: Entry) -> None:
+        """Take a note in, in the place of what was known of its file."""
+        known = self.find(entry.kind, entry.name)
+        vectors = self._take_out_passages(known.id) if known else {}
+        note = self.connection.execute(_PUT, (*entry[:7], folded_tags(entry.tags), *entry[8:14], len(entry.parts))).get
+        title, tags = terms(entry.title), terms(" ".join(entry.tags))
+        for part in entry.parts:
+            name = title + terms(part.heading) if part.heading else title
+            body = terms(part.text)
+            length = 2 * len(name) + len(tags) + len(body)
+            place = (part.start, part.stop, part.line, part.heading, part.digest)
+            self.connection.execute(_PUT_PASSAGE, (note, *place, length, *map(_line, (name, tags, body))))
+            if part.digest in vectors:
+                self.put_vectors([(self.connection.last_insert_rowid(), *vectors[part.digest])])
+        if entry.links:
+            self.connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?)", [(note, *link) for link in entry.links])
+
+    def touch(self, note: int, stamp: int) -> None:
+        """Note that a file was looked at again and holds what it held."""
+        self.connection.execute("UPDATE notes SET stamp = ? WHERE id = ? AND stamp != ?", (stamp, note, stamp))
+
+    def rename(self, former: tuple[str, str], kind: str, name: str) -> None:
+        """Note that a file has another name now; a kind and a name are what it was known by."""
+        self.connection.execute("UPDATE notes SET kind = ?, name = ? WHERE kind = ? AND name = ?", (kind, name, *former))
+
+    def remove(self, note: int) -> None:
+        """Forget a note, with its passages, links and vectors."""
+        self._take_out_passages(note)
+        self.connection.execute("DELETE FROM notes WHERE id = ?", (note,))
+
+    def _take_out_passages(self, note: int) -> dict[int, tuple[bytes, bytes | None]]:
+        """Remove the passages and links of a note; returns the vectors by the digest of what they were made of."""
+        rows: list[Any] = self.connection.execute(_TAKE_OUT, (note,)).fetchall()
+        self.connection.executemany("DELETE FROM vectors WHERE passage = ?", [(row[0],) for row in rows])
+        self.connection.execute("DELETE FROM passages WHERE note = ?; DELETE FROM links WHERE note = ?", (note, note))
+        return {digest: (vector, code) for _passage, digest, vector, code in rows if vector is not None}
+
+    def put_vectors(self, rows: Iterable[tuple[int, bytes, bytes | None]]) -> None:
+        """Keep the vectors of passages with their codes; a passage that has gone meanwhile is passed over."""
+        for passage, vector, code in rows:
+            if self.connection.execute("SELECT 1 FROM passages WHERE id = ?", (passage,)).get:
+                self.connection.execute("INSERT OR IGNORE INTO vectors VALUES (?, ?)", (passage, vector))
+                if code:
+                    self.connection.execute("INSERT OR IGNORE INTO codes VALUES (?, ?)", (passage, code))
+
+    def count_frequent(self) -> None:
+        """Count the terms that many passages hold, where the index has changed enough since the last time."""
+        passages = self.totals().passages
+        counted = self.meta("frequent") or 1
+        if passages < FREQUENT or counted / _GROWTH <= passages <= counted * _GROWTH:
+            return
+        with self.writing():
+            self.connection.execute("DELETE FROM frequent")
+            self.connection.execute("INSERT INTO frequent SELECT term, doc FROM vocabulary WHERE doc >= ?", (FREQUENT,))
+            self.set_meta("frequent", passages)
+
+    def set_meta(self, key: str, value: str | int) -> None:
+        """Remember something about the index as a whole."""
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def tidy(self) -> None:
+        """Leave nothing of what was removed in the files of the index."""
+        with complaints(self.path):
+            self.connection.pragma("wal_checkpoint(TRUNCATE)")
+
+    # ----------------------------------------------------------------------------------------------------------- reading
+
+    def meta(self, key: str) -> Any:  # noqa: ANN401 - a number or a text, as it was given
+        """What was remembered about the index, or ``None``."""
+        return self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
+
+    def stamps(self, kind: str) -> dict[str, int]:
+        """The stamp of each file of a kind that is known."""
+        with complaints(self.path):
+            return dict(self.connection.execute("SELECT name, stamp FROM notes WHERE kind = ?", (kind,)))
+
+    def find(self, kind: str, name: str) -> Known | None:
+        """What is known of a file."""
+        row = self.connection.execute(
+            "SELECT id, stamp, sha FROM notes WHERE kind = ? AND name = ?", (kind, name)
+        ).fetchone()
+        return Known(*row) if row else None
+
+    def problems(self, kinds: Iterable[str]) -> list[tuple[str, str, str]]:
+        """The kind, name and problem of each file that is no note."""
+        query = "SELECT kind, name, problem FROM notes WHERE kind = ? AND problem IS NOT NULL"
+        with complaints(self.path):
+            return [row for kind in kinds for row in self.connection.execute(query, (kind,))]
+
+    def totals(self) -> Totals:
+        """How many passages there are, and how many terms in them."""
+        with complaints(self.path):
+            row: Any = self.connection.execute("SELECT passages, terms, vectors FROM totals").fetchone()
+            return Totals(*row)
