@@ -29,12 +29,12 @@ from co_cli.note import (
     parse_ref,
     render_memory,
 )
-from co_cli.retrieval import PHRASE, Filter, Hit, Recalled, Why, retrieve
+from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, is_whole, retrieve
 from co_cli.settings import Places, Settings, find_places, load_settings
 from co_cli.vault import Vault, open_vaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from co_cli.context import Context
     from co_cli.doctor import Finding, Report
@@ -240,7 +240,7 @@ class KnowledgeBase:
 
     def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""
-        from co_cli import memory
+        from co_cli import memory, sync
 
         notes = self._all_named(refs)
         if any(note.kind == CONTEXT for note in notes):
@@ -252,6 +252,7 @@ class KnowledgeBase:
                     for note in mine:
                         draft.remove(note)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
+                sync.forget(vault, self.places.cache, mine)
         return Forgotten(tuple(notes))
 
     def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
@@ -296,18 +297,25 @@ class KnowledgeBase:
         query: str,
         *,
         limit: int = 5,
-        mode: str = "auto",
+        mode: str = "",
         kinds: Iterable[str] = (),
         tags: Iterable[str] = (),
         expired: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
     ) -> Recalled:
-        """Find notes by what they say; expired ones are left out unless asked for."""
+        """Find notes by what they say; expired ones are left out unless asked for.
+
+        Without a mode it is the one of the settings. ``progress`` is told what is being done, how much of it is done, and
+        how much there is, where an index has to be made first.
+        """
         chosen = tuple(kinds) or tuple(FOLDERS)
         for kind in chosen:
             if kind not in FOLDERS:
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
         only = Filter(chosen, tags=clean_tags(tags), expired=expired)
-        return retrieve(self.vaults, query, mode=mode, limit=limit, only=only)
+        settings = self.settings()
+        means = search_means(self.places, settings)._replace(progress=progress)
+        return retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
 
     def get(self, ref: str) -> Note:
         """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
@@ -349,8 +357,8 @@ class KnowledgeBase:
 
         Words count as a whole here: who forgets "all" does not mean what is small.
         """
-        found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True).hits if hit.whole]
-        for match in (PHRASE, "all words"):
+        found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True).hits if is_whole(hit)]
+        for match in (PHRASE, ALL):
             notes = tuple(hit.note for hit in found if hit.why.match == match)
             if notes:
                 return notes
@@ -444,6 +452,19 @@ class KnowledgeBase:
         return next(vault for vault in self.vaults if vault.name == name)
 
 
+def search_means(places: Places, settings: Settings) -> Means:
+    """What a search works with, as it is set."""
+    return Means(
+        places.cache,
+        embedder=settings.value("embedder"),
+        embedding_url=settings.value("embedding_url"),
+        embedding_model=settings.value("embedding_model"),
+        text_from=int(settings.value("text_from")),
+        hybrid_from=int(settings.value("hybrid_from")),
+        fusion=settings.value("fusion"),
+    )
+
+
 def open_knowledge(project: str | os.PathLike[str] | None = None) -> KnowledgeBase:
     """Open the knowledge of a project (without one: of the project that the working directory is in) and the global one."""
     places = find_places(project)
@@ -452,5 +473,6 @@ def open_knowledge(project: str | os.PathLike[str] | None = None) -> KnowledgeBa
 
 def open_knowledge_at(*, home: str, state: str, project: str) -> KnowledgeBase:
     """Open knowledge that lies in just these folders, whatever the environment says."""
-    places = Places(os.path.abspath(home), os.path.abspath(state), os.path.abspath(project))
+    state = os.path.abspath(state)
+    places = Places(os.path.abspath(home), state, os.path.abspath(project), os.path.join(state, "cache"))
     return KnowledgeBase(places, open_vaults(places))

@@ -25,7 +25,7 @@ def recall_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     """
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words to look for")
     parser.add_argument("-n", type=int, default=5, dest="limit", metavar="N", help="at most so many notes (5)")
-    parser.add_argument("--mode", default="auto", metavar="M", help="auto or grep")
+    parser.add_argument("--mode", default="", metavar="M", help="auto, grep, text, vector or hybrid")
     parser.add_argument("--kind", action="append", default=[], metavar="K", help="only memory, topic or article")
     parser.add_argument("-t", "--tag", action="append", default=[], metavar="TAG", help="only notes with this tag")
     parser.add_argument("--expired", action="store_true", help="expired notes as well")

@@ -1,0 +1,393 @@
+"""One query, put to the indexes: from its words to the notes that are shown.
+
+Owns which passages are looked at, how many, and in which order the parts of the score come together. The formulas are in
+`scoring`, the statements in `index`. Reads the notes that are shown from their files, so that no answer is older than they.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.errors import CoError
+from co_cli.index import search, vectors
+from co_cli.index.analysis import is_sign, terms
+from co_cli.note import FOLDERS
+from co_cli.retrieval import scoring
+from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, Hit, Why, moment
+from co_cli.retrieval.words import STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from co_cli.index.search import Narrowing, Passage
+    from co_cli.index.store import Index
+    from co_cli.query import Query
+    from co_cli.retrieval.hit import Filter, Means
+    from co_cli.retrieval.scoring import Counted, Key, Weights
+    from co_cli.vault import Vault
+
+_POOL = 50
+"""Passages that each way of searching puts up for each vault; more where more hits are asked for."""
+_AROUND, _WHOLES = 20, 20
+"""Of the best of them, whose neighbours are looked at, and which long notes as a whole."""
+_STATIC_SHARE = 0.75
+_SHARE, _LONG_SHARE, _SHORT_QUERY, _LONG_QUERY = 0.6, 0.5, 5, 10
+"""What words count for where words and meaning are weighed together: more for a model that knows words only, and else a
+little less for a long query, which says more of what it means."""
+_LATIN = "\u0250"
+"""The first letter that is not of the Latin script."""
+_RECENCY, _PINNED, _SPAN = 0.03, 0.03, 0.15
+"""What a boost adds to a score, of which the best is about 1."""
+_NAMED = r"[^\W\d_][\w'’.-]*"
+
+
+class Source(NamedTuple):
+    """A vault that is asked, and its index."""
+
+    vault: Vault
+    index: Index  # type: ignore[assignment] # it hides a method of tuples that nobody needs here
+
+
+class Asked(NamedTuple):
+    """A query as the indexes understand it."""
+
+    query: Query
+    words: dict[str, tuple[str, ...]]
+    """The terms of each word that says something."""
+    terms: tuple[str, ...]
+    """All terms, in their order."""
+    phrases: tuple[tuple[str, ...], ...]
+    names: frozenset[str]
+    """Terms of words with a capital letter that do not begin the query."""
+
+
+class Answer(NamedTuple):
+    """What came of a query."""
+
+    mode: str
+    hits: tuple[Hit, ...]
+    total: int
+    degraded: tuple[str, ...]
+
+
+def understand(query: Query) -> Asked:
+    """Read a query as the indexes do; words that say nothing by themselves are left out where there are others."""
+    each = {word: tuple(terms(word)) for word in dict.fromkeys((*query.words, *query.phrases))}
+    # the last sign of a run in a script without blanks stands in its last pair already
+    each = {word: found[:-1] if len(found) > 1 and is_sign(found[-1]) else found for word, found in each.items()}
+    telling = {word: kept for word, found in each.items() if (kept := tuple(t for t in found if t not in STOP_WORDS))}
+    words = telling or {word: found for word, found in each.items() if found}
+    phrases = tuple(found for phrase in query.phrases if (found := tuple(terms(phrase))))
+    capitals = (word for word in re.findall(_NAMED, query.text)[1:] if word[0].isupper() and len(word) > 1)
+    names = frozenset(term for word in capitals for term in terms(word) if len(term) > 1)
+    return Asked(query, words, tuple(term for found in words.values() for term in found), phrases, names)
+
+
+class Meaning(NamedTuple):
+    """The vector of a query, as the index has them, and the model that it is of."""
+
+    vector: bytes
+    model: str
+
+    def text_share(self, terms: int) -> float:
+        """What words count for beside it."""
+        if self.model == "static":
+            return _STATIC_SHARE
+        length = min(max(terms - _SHORT_QUERY, 0) / (_LONG_QUERY - _SHORT_QUERY), 1.0)
+        return _SHARE - (_SHARE - _LONG_SHARE) * length
+
+    def trust(self, text: str) -> float:
+        """What it counts for by itself: a model that was taught English only says little of other scripts."""
+        if self.model != "minilm":
+            return 1.0
+        letters = [sign for sign in text if sign.isalpha()]
+        return sum(sign < _LATIN for sign in letters) / len(letters) if letters else 1.0
+
+
+def ask(
+    sources: Sequence[Source],
+    asked: Asked,
+    meaning: Meaning | None,
+    *,
+    mode: str,
+    limit: int,
+    only: Filter,
+    means: Means,
+) -> Answer:
+    """Find the best notes; where the meaning of the query is not known, by its words."""
+    return _Question(sources, asked, meaning, mode=mode if meaning else "text", limit=limit, only=only, means=means).answer()
+
+
+class _Question:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        asked: Asked,
+        meaning: Meaning | None,
+        *,
+        mode: str,
+        limit: int,
+        only: Filter,
+        means: Means,
+    ) -> None:
+        self.sources = sources
+        self.asked = asked
+        self.meaning = meaning
+        self.vector = meaning.vector if meaning else b""
+        self.mode = mode
+        self.limit = limit
+        self.only = only
+        self.means = means
+        self.pool = max(_POOL, limit)
+        self.counted: dict[Key, Counted] = {}
+        self.counts: dict[Key, Sequence[float]] = {}
+        """How often each passage holds each term, with what it borrows."""
+        self.remarks: set[Key] = set()
+        """The short passages that have neighbours."""
+        self.text: dict[Key, float] = {}
+        """The text score of each passage."""
+        self.cosines: dict[Key, float] = {}
+
+    def answer(self) -> Answer:
+        narrowing = self._narrowing()
+        self.weights, found = self._by_words(narrowing)
+        if self.vector:
+            found |= self._by_meaning(narrowing)
+        self._count(found)
+        self._borrow(narrowing)
+        self._score_text()
+        if self.vector:
+            self._complete_cosines()
+        notes = self._score_notes()
+        hits: list[Hit] = []
+        for key in scoring.ranked(notes):
+            hit = self._hit(key, notes[key])
+            if hit:
+                hits.append(hit)
+                if len(hits) == self.limit:
+                    break
+        partial = any(index.totals().vectors < index.totals().passages for _, index in self.sources)
+        return Answer(self.mode, tuple(hits), len(notes), ("vectors-partial",) if self.vector and partial else ())
+
+    # --------------------------------------------------------------------------------------------------------- candidates
+
+    def _narrowing(self) -> Narrowing:
+        only = self.only
+        return search.Narrowing(
+            only.kinds,
+            set(only.kinds) == set(FOLDERS),
+            only.tags,
+            only.category,
+            only.key,
+            moment(only.after) if only.after else None,
+            moment(only.before) if only.before else None,
+            "" if only.expired else time.strftime("%Y-%m-%d"),
+        )
+
+    def _by_words(self, narrowing: Narrowing) -> tuple[Weights, set[Key]]:
+        frequency: dict[str, int] = {}
+        passages = total = 0
+        found: set[Key] = set()
+        for place, (_vault, index) in enumerate(self.sources):
+            mine = search.frequencies(index, self.asked.terms)
+            for term, number in mine.items():
+                frequency[term] = frequency.get(term, 0) + number
+            totals = index.totals()
+            passages, total = passages + totals.passages, total + totals.terms
+            if self.mode != "vector":
+                wanted = search.Terms(tuple(mine), self.asked.phrases)
+                found.update((place, each) for each in search.matching(index, wanted, mine, narrowing, self.pool))
+        return scoring.weigh(self.asked.terms, self.asked.names, frequency, passages, total), found
+
+    def _by_meaning(self, narrowing: Narrowing) -> set[Key]:
+        for place, (_vault, index) in enumerate(self.sources):
+            for passage, cosine in vectors.nearest(index, self.vector, narrowing, self.pool):
+                self.cosines[place, passage] = cosine
+        return set(self.cosines)
+
+    def _count(self, keys: Iterable[Key]) -> None:
+        for place, ids in _by_place(keys).items():
+            for passage in search.passages(self.sources[place].index, ids):
+                self.counted[place, passage.id] = scoring.count(passage, self.weights)
+
+    def _complete_cosines(self) -> None:
+        """Find the cosines of the passages that were found by their words."""
+        for place, ids in _by_place(key for key in self.text if key not in self.cosines).items():
+            for passage, cosine in vectors.cosines(self.sources[place].index, self.vector, ids):
+                self.cosines[place, passage] = cosine
+
+    # ------------------------------------------------------------------------------------------------------------ scoring
+
+    def _score_text(self) -> None:
+        if self.mode != "vector":
+            for key, counted in self.counted.items():
+                score = scoring.text_score(counted.passage, self.counts[key], self.weights)
+                if score and self._has_phrases(counted.passage):
+                    self.text[key] = score
+
+    def _borrow(self, narrowing: Narrowing) -> None:
+        """Look at the notes beside the best short ones as well, which may be what those are about, and let each borrow."""
+        alone = {key: scoring.text_score(each.passage, each.counts, self.weights) for key, each in self.counted.items()}
+        best = [key for key in scoring.ranked(alone)[:_AROUND] if self.counted[key].shortness]
+        if self.vector:
+            best = list(dict.fromkeys((*best, *(key for key in self.cosines if self.counted[key].shortness))))
+        for place, ids in _by_place(best).items():
+            near = [self.counted[place, each].passage for each in ids]
+            known = {key[1] for key in self.counted if key[0] == place}
+            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing)
+            self._count((place, passage) for passage in found if passage not in known)
+        numbered = {
+            (key[0], counted.passage.kind, counted.passage.number): counted
+            for key, counted in self.counted.items()
+            if counted.shortness
+        }
+        for key, counted in self.counted.items():
+            near_by = self._neighbours(key, counted, numbered) if counted.shortness else []
+            self.counts[key] = scoring.with_borrowed(counted, near_by)
+            if near_by:
+                self.remarks.add(key)
+
+    @staticmethod
+    def _neighbours(key: Key, counted: Counted, numbered: dict[tuple[int, str, int | None], Counted]) -> list[Counted]:
+        passage = counted.passage
+        if passage.number is None:
+            return []
+        around = (passage.number + distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
+        found = (numbered.get((key[0], passage.kind, number)) for number in around)
+        return [other for other in found if other and scoring.are_neighbours(passage, other.passage)]
+
+    def _has_phrases(self, passage: Passage) -> bool:
+        return all(
+            any(f" {' '.join(phrase)} " in field for field in (passage.body, passage.name, passage.tags))
+            for phrase in self.asked.phrases
+        )
+
+    def _score_notes(self) -> dict[Key, float]:
+        """The score of each note; which passage of it is shown is decided by the same weighing."""
+        text = self._note_texts()
+        cosines = self._note_cosines()
+        if self.asked.phrases:
+            cosines = {key: cosine for key, cosine in cosines.items() if key in text}
+        share = self.meaning.text_share(len(self.weights.terms)) if self.meaning else 1.0
+        if self.mode == "vector":
+            fused = {key: cosine for key, cosine in cosines.items() if cosine > 0}
+        elif self.meaning and self.means.fusion == "rrf":
+            fused = scoring.reciprocal_ranks(text, cosines)
+        else:
+            fused = scoring.weighted(text, cosines, share)
+        self.note_texts, self.top = text, max(text.values(), default=0.0) or 1.0
+        self.shown = self._best_passages(share)
+        return {key: score + self._boost(self.shown[key])[0] for key, score in fused.items()}
+
+    def _note_cosines(self) -> dict[Key, float]:
+        trust = self.meaning.trust(self.asked.query.text) if self.meaning else 0.0
+        cosines: dict[Key, float] = {}
+        for key, cosine in self.cosines.items():
+            counted, note = self.counted[key], self._note_of(key)
+            weight = trust * scoring.damping(counted.passage) if key in self.remarks else trust
+            cosines[note] = max(cosine * weight, cosines.get(note, -1.0))
+        return cosines
+
+    def _note_of(self, key: Key) -> Key:
+        return key[0], self.counted[key].passage.note
+
+    def _note_texts(self) -> dict[Key, float]:
+        best: dict[Key, Key] = {}
+        long: dict[Key, None] = {}
+        for key in scoring.ranked(self.text):
+            note = self._note_of(key)
+            best.setdefault(note, key)
+            if self.counted[key].passage.parts > 1 and len(long) < _WHOLES:
+                long[note] = None
+        wholes = self._wholes(long)
+        alone = {note: (self.text[key], self.counts[key]) for note, key in best.items()}
+        return {
+            note: scoring.note_score(self.text[key], *wholes.get(note, alone[note]), self.weights)
+            for note, key in best.items()
+        }
+
+    def _wholes(self, notes: Iterable[Key]) -> dict[Key, tuple[float, Sequence[float]]]:
+        """The scores of long notes as a whole, with how often they hold each term."""
+        counts: dict[Key, list[float]] = {}
+        lengths: dict[Key, int] = {}
+        for place, ids in _by_place(notes).items():
+            for passage in search.passages_of(self.sources[place].index, ids):
+                key = (place, passage.note)
+                found = scoring.count(passage, self.weights).counts
+                counts[key] = [have + more for have, more in zip(counts.get(key, (0.0,) * len(found)), found, strict=True)]
+                lengths[key] = lengths.get(key, 0) + passage.length
+        average = sum(lengths.values()) / len(lengths) if lengths else 1.0
+        return {
+            key: (scoring.whole_score(found, lengths[key], average, self.weights), found) for key, found in counts.items()
+        }
+
+    def _best_passages(self, share: float) -> dict[Key, Key]:
+        """The passage of each note that answers best."""
+        top = max(self.text.values(), default=0.0) or 1.0
+        shown: dict[Key, tuple[float, Key]] = {}
+        for key in self.counted:
+            score = share * self.text.get(key, 0.0) / top + (1 - share) * self.cosines.get(key, 0.0)
+            note = self._note_of(key)
+            if note not in shown or score > shown[note][0]:
+                shown[note] = (score, key)
+        return {note: key for note, (_score, key) in shown.items()}
+
+    def _boost(self, key: Key) -> tuple[float, tuple[str, ...]]:
+        passage = self.counted[key].passage
+        boost, names = 0.0, []
+        first, last = self.asked.query.span
+        if first and moment(first) <= passage.created < moment(last):
+            boost, names = _SPAN, ["of the time asked about"]
+        if self.means.boosts:
+            recent = scoring.recency(passage.created, time.time())
+            boost += _RECENCY * recent + _PINNED * passage.pinned
+            names += [name for name, is_so in (("recent", recent > 0.5), ("pinned", passage.pinned)) if is_so]  # noqa: PLR2004
+        return boost, tuple(names)
+
+    # --------------------------------------------------------------------------------------------------------------- hits
+
+    def _hit(self, key: Key, score: float) -> Hit | None:
+        """Read a note from its file; ``None`` where it has gone since, or is not what was asked for any more."""
+        shown = self.shown[key]
+        passage = self.counted[shown].passage
+        vault = self.sources[key[0]].vault
+        stamp = vault.settled_stamp(passage.kind, passage.file)
+        try:
+            note = vault.read(vault.path_of(passage.kind, passage.file), passage.kind)
+        except CoError:
+            return None
+        if not self.only.admits(note):
+            return None
+        why = self._why(key, shown)
+        # changed in this very moment: where its passages begin is not known yet
+        if not (stamp and stamp == passage.stamp) and bytes.fromhex(note.sha) != passage.sha:
+            return Hit(note, round(score, 4), why, note.body)
+        return Hit(note, round(score, 4), why, note.body[passage.start : passage.stop], passage.heading, passage.line)
+
+    def _why(self, key: Key, shown: Key) -> Why:
+        passage = self.counted[shown].passage
+        found = {word: where for word, each in self.asked.words.items() if (where := scoring.places(passage, each))}
+        match = MEANING
+        if self.asked.phrases:
+            match = PHRASE
+        elif found:
+            match = ALL if len(found) == len(self.asked.words) else ANY
+        text, cosine = self.note_texts.get(key, 0.0) / self.top, self.cosines.get(shown)
+        return Why(
+            match,
+            tuple(found),
+            tuple(dict.fromkeys(place for where in found.values() for place in where)),
+            round(text, 3) if self.mode != "vector" else None,
+            round(cosine, 3) if cosine is not None else None,
+            self._boost(shown)[1],
+        )
+
+
+def _by_place(keys: Iterable[Key]) -> dict[int, list[int]]:
+    """Ids by the place of their vault."""
+    by_place: dict[int, list[int]] = {}
+    for place, each in keys:
+        by_place.setdefault(place, []).append(each)
+    return by_place

@@ -1,0 +1,158 @@
+"""Ranked search through the indexes: by words, by meaning, or by both.
+
+Owns the indexes while they are open: bringing them up to date before a query, making a damaged one anew, and doing with less
+where vectors cannot be had. Knows nothing of how hits are scored or shown.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from co_cli.embedding import Choice, open_embedder
+from co_cli.errors import CoError, Unavailable
+from co_cli.index import vectors
+from co_cli.index.database import Damaged
+from co_cli.retrieval.candidates import Answer, Meaning, Source, ask, understand
+from co_cli.retrieval.hit import Recalled
+from co_cli.sync import embed, known_problems, open_index, sync
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from co_cli.embedding import Embedder
+    from co_cli.note import Problem
+    from co_cli.query import Query
+    from co_cli.retrieval.hit import Filter, Means
+    from co_cli.vault import Vault
+
+_EMBEDDING_SECONDS = 3.0
+"""How long a query waits for passages that have no vector yet."""
+
+BY_MEANING = ("vector", "hybrid")
+
+
+def retrieve_ranked(
+    vaults: Sequence[Vault], query: Query, *, mode: str, limit: int, only: Filter, means: Means
+) -> Recalled | None:
+    """Answer a query from the indexes; ``None`` where it holds no term that an index could know."""
+    asked = understand(query)
+    if not asked.terms:
+        return None
+    with Searcher(vaults, means) as searcher:
+        searcher.refresh(by_meaning=mode in BY_MEANING)
+        return searcher.search(query, mode=mode, limit=limit, only=only)
+
+
+class Searcher:
+    """The indexes of some vaults, open to be asked; to be used in a ``with`` statement."""
+
+    def __init__(self, vaults: Sequence[Vault], means: Means) -> None:
+        self.vaults = [vault for vault in vaults if os.path.isdir(vault.root)]
+        self.means = means
+        self.sources: list[Source] = []
+        self.embedder: Embedder | None = None
+        self.degraded: dict[str, None] = {}
+        self.notices: dict[str, None] = {}
+        self.problems: dict[Problem, None] = {}
+
+    def __enter__(self) -> Searcher:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the indexes."""
+        for source in self.sources:
+            source.index.close()
+        self.sources.clear()
+
+    # ------------------------------------------------------------------------------------------------ bringing up to date
+
+    def refresh(self, *, by_meaning: bool) -> None:
+        """Bring the indexes in line with the files; one that is damaged is made anew."""
+        self._mending(lambda: self._refresh(by_meaning=by_meaning))
+
+    def _refresh(self, *, by_meaning: bool) -> None:
+        self.problems.clear()
+        if not self.sources:
+            for vault in self.vaults:
+                self.sources.append(Source(vault, open_index(vault, self.means.cache)))
+        for vault, index in self.sources:
+            if index.rebuilt:
+                self.degraded["index-rebuilt"] = None
+            report = sync(vault, index, progress=self._progress("indexing"))
+            # the problems of files that could be read are remembered; those of the others are found anew each time
+            self.problems.update(dict.fromkeys((*known_problems(vault, index), *report.problems)))
+        if by_meaning:
+            self._embed()
+
+    def _mending(self, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except Damaged:
+            for source in self.sources:
+                source.index.discard()
+            self.sources.clear()
+            self.degraded["index-rebuilt"] = None
+            work()
+
+    def _progress(self, what: str) -> Callable[[int, int], None] | None:
+        progress = self.means.progress
+        return (lambda done, total: progress(what, done, total)) if progress else None
+
+    def _embed(self) -> None:
+        """Open the model and give it what it has not seen; without one, words have to do."""
+        try:
+            if not all(vectors.available(source.index) for source in self.sources):
+                raise Unavailable("sqlite-vec is not installed, or cannot be loaded.", "Install it: pip install sqlite-vec")
+            if self.embedder is None:
+                choice = Choice(self.means.embedder, self.means.embedding_url, self.means.embedding_model)
+                self.embedder = open_embedder(choice, self.means.cache)
+            if self.embedder is None:
+                raise Unavailable("No embedder is set.", "Choose one: co config set embedder static")
+            for vault, index in self.sources:
+                embed(vault, index, self.embedder, seconds=_EMBEDDING_SECONDS, progress=self._progress("embedding"))
+        except CoError as error:
+            self._do_without_vectors(error)
+
+    def _do_without_vectors(self, error: CoError) -> None:
+        self.embedder = None
+        self.degraded["semantic-unavailable"] = None
+        self.notices[f"Searched by words only. {error.message} {error.hint}".strip()] = None
+
+    # --------------------------------------------------------------------------------------------------------------- asking
+
+    def search(self, query: Query, *, mode: str, limit: int, only: Filter) -> Recalled:
+        """Answer a query from the indexes as they are."""
+        asked = understand(query)
+        answers: list[Answer] = []
+
+        def work() -> None:
+            if not self.sources:  # it has been thrown away, since it was damaged
+                self._refresh(by_meaning=mode in BY_MEANING)
+            meaning = self._meaning(query) if mode in BY_MEANING else None
+            answers.append(ask(self.sources, asked, meaning, mode=mode, limit=limit, only=only, means=self.means))
+
+        self._mending(work)
+        answer = answers[-1]
+        degraded = (*self.degraded, *answer.degraded)
+        problems = tuple(problem for problem in self.problems if _is_of(problem, only.kinds, self.vaults))
+        return Recalled(query.text, answer.mode, answer.hits, degraded, problems, answer.total, tuple(self.notices))
+
+    def _meaning(self, query: Query) -> Meaning | None:
+        """The vector of a query; ``None`` where there is none, so that words have to do."""
+        if self.embedder is None:
+            return None
+        try:
+            vector = self.embedder.embed_query(query.text)
+        except CoError as error:
+            self._do_without_vectors(error)
+            return None
+        return Meaning(vectors.quantise([vector])[0], self.embedder.name) if vector else None
+
+
+def _is_of(problem: Problem, kinds: Sequence[str], vaults: Sequence[Vault]) -> bool:
+    return any(problem.path.startswith(vault.path_of(kind, "")) for vault in vaults for kind in kinds)
