@@ -135,12 +135,16 @@ def _expression(terms: Terms, frequency: dict[str, int], passages: int) -> str:
         if (drivers and matches + cost > budget) or len(drivers) == _TERMS:
             break
         if cost or is_sign(term):
-            drivers.append(f'"{term}"*' if is_sign(term) else f'"{term}"')
+            drivers.append(_quoted((term,)))
             matches += cost
-    phrases = " AND ".join(f'"{" ".join(phrase)}"' for phrase in terms.phrases)
+    phrases = " AND ".join(map(_quoted, terms.phrases))
     if phrases and drivers:
         return phrases  # a phrase has to be there; the words beside it only rank
     return phrases or " OR ".join(drivers)
+
+
+def _quoted(row: Sequence[str]) -> str:
+    return f'"{" ".join(row)}"' + ("*" if is_sign(row[-1]) else "")
 
 
 _PASSAGES = """

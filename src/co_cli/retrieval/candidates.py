@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
 from co_cli.index import search, vectors
-from co_cli.index.analysis import is_sign, terms
+from co_cli.index.analysis import asked_for, sought, terms
 from co_cli.note import FOLDERS
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, Hit, Why, moment
@@ -74,12 +74,10 @@ class Answer(NamedTuple):
 
 def understand(query: Query) -> Asked:
     """Read a query as the indexes do; words that say nothing by themselves are left out where there are others."""
-    each = {word: tuple(terms(word)) for word in dict.fromkeys((*query.words, *query.phrases))}
-    # the last sign of a run in a script without blanks stands in its last pair already
-    each = {word: found[:-1] if len(found) > 1 and is_sign(found[-1]) else found for word, found in each.items()}
+    each = {word: asked_for(word) for word in dict.fromkeys((*query.words, *query.phrases))}
     telling = {word: kept for word, found in each.items() if (kept := tuple(t for t in found if t not in STOP_WORDS))}
     words = telling or {word: found for word, found in each.items() if found}
-    phrases = tuple(found for phrase in query.phrases if (found := tuple(terms(phrase))))
+    phrases = tuple(found for phrase in query.phrases if (found := asked_for(phrase)))
     capitals = (word for word in re.findall(_NAMED, query.text)[1:] if word[0].isupper() and len(word) > 1)
     names = frozenset(term for word in capitals for term in terms(word) if len(term) > 1)
     return Asked(query, words, tuple(term for found in words.values() for term in found), phrases, names)
@@ -260,7 +258,7 @@ class _Question:
 
     def _has_phrases(self, passage: Passage) -> bool:
         return all(
-            any(f" {' '.join(phrase)} " in field for field in (passage.body, passage.name, passage.tags))
+            any(sought(phrase) in field for field in (passage.body, passage.name, passage.tags))
             for phrase in self.asked.phrases
         )
 
