@@ -143,7 +143,7 @@ def _is_whole(searcher: Searcher, mode: str) -> bool:
     """Whether all that is to be searched has been indexed, and embedded where that is wanted."""
     if not searcher.sources:
         return False
-    totals = [index.totals() for _vault, index in searcher.sources]
+    totals = [source.index.totals() for source in searcher.sources]
     return (
         mode not in BY_MEANING
         or "semantic-unavailable" in searcher.degraded

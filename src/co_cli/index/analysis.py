@@ -27,8 +27,8 @@ _TERM_LENGTH = 64
 """Characters of a term that count; what is longer is no word but data."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:_+[a-z0-9]+)*")
-# Words that are written as one: snake_case, kebab-case, dotted.path, scoped::name, camelCase, HTTPServer, C++ and C#. Each is
-# looked for from the beginning of a word only: a megabyte of letters without a blank would take hours else.
+# Words that are written as one: snake_case, kebab-case, dotted.path, scoped::name, camelCase, HTTPServer, C++ and C#. They
+# are looked for where a word begins only: a megabyte of letters without a blank would take hours else.
 _COMPOUND = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"[A-Za-z0-9]++(?:(?:_++|[.-]|::)[A-Za-z0-9]++)+"

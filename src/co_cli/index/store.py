@@ -5,6 +5,7 @@ Owns every statement that writes, and what a note becomes in the tables. Knows n
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,6 +100,21 @@ def folded_tags(tags: Iterable[str]) -> str:
     return "".join(f"\n{tag.casefold()}" for tag in tags) + "\n" if tags else ""
 
 
+def as_text(text: str) -> str:
+    """A text that can be written: halves of signs, which no file can hold, become question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def stored(name: str) -> str:
+    """A file's name as a text: bytes that are none are written with a slash, which no name holds."""
+    return name if name.isascii() else re.sub("[\udc80-\udcff]", lambda byte: f"/{ord(byte[0]) - 0xDC00:02x}", name)
+
+
+def named(text: str) -> str:
+    """The name that was stored like this."""
+    return re.sub("/(..)", lambda byte: chr(0xDC00 + int(byte[1], 16)), text) if "/" in text else text
+
+
 class Index:
     """The index of one vault, open in this process."""
 
@@ -136,7 +152,8 @@ class Index:
         """Take a note in, in the place of what was known of its file."""
         known = self.find(entry.kind, entry.name)
         vectors = self._take_out_passages(known.id) if known else {}
-        note = self.connection.execute(_PUT, (*entry[:7], folded_tags(entry.tags), *entry[8:14], len(entry.parts))).get
+        fields = (entry.kind, stored(entry.name), *entry[2:7], folded_tags(entry.tags), *entry[8:14], len(entry.parts))
+        note = self.connection.execute(_PUT, fields).get
         title, tags = terms(entry.title), terms(" ".join(entry.tags))
         for part in entry.parts:
             name = title + terms(part.heading) if part.heading else title
@@ -155,7 +172,8 @@ class Index:
 
     def rename(self, former: tuple[str, str], kind: str, name: str) -> None:
         """Note that a file has another name now; a kind and a name are what it was known by."""
-        self.connection.execute("UPDATE notes SET kind = ?, name = ? WHERE kind = ? AND name = ?", (kind, name, *former))
+        query = "UPDATE notes SET kind = ?, name = ? WHERE kind = ? AND name = ?"
+        self.connection.execute(query, (kind, stored(name), former[0], stored(former[1])))
 
     def remove(self, note: int) -> None:
         """Forget a note, with its passages, links and vectors."""
@@ -201,25 +219,28 @@ class Index:
 
     def meta(self, key: str) -> Any:  # noqa: ANN401 - a number or a text, as it was given
         """What was remembered about the index, or ``None``."""
-        return self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
+        with complaints(self.path):
+            return self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
 
     def stamps(self, kind: str) -> dict[str, int]:
         """The stamp of each file of a kind that is known."""
         with complaints(self.path):
-            return dict(self.connection.execute("SELECT name, stamp FROM notes WHERE kind = ?", (kind,)))
+            known: dict[str, int] = dict(self.connection.execute("SELECT name, stamp FROM notes WHERE kind = ?", (kind,)))
+        return {named(name): stamp for name, stamp in known.items()} if "/" in "".join(known) else known
 
     def find(self, kind: str, name: str) -> Known | None:
         """What is known of a file."""
-        row = self.connection.execute(
-            "SELECT id, stamp, sha FROM notes WHERE kind = ? AND name = ?", (kind, name)
-        ).fetchone()
-        return Known(*row) if row else None
+        with complaints(self.path):
+            query = "SELECT id, stamp, sha FROM notes WHERE kind = ? AND name = ?"
+            row = self.connection.execute(query, (kind, stored(name))).fetchone()
+            return Known(*row) if row else None
 
     def problems(self, kinds: Iterable[str]) -> list[tuple[str, str, str]]:
         """The kind, name and problem of each file that is no note."""
         query = "SELECT kind, name, problem FROM notes WHERE kind = ? AND problem IS NOT NULL"
         with complaints(self.path):
-            return [row for kind in kinds for row in self.connection.execute(query, (kind,))]
+            rows: list[Any] = [row for kind in kinds for row in self.connection.execute(query, (kind,))]
+        return [(kind, named(name), problem) for kind, name, problem in rows]
 
     def totals(self) -> Totals:
         """How many passages there are, and how many terms in them."""

@@ -36,6 +36,7 @@ _STATIC_SHARE = 0.75
 _SHARE, _LONG_SHARE, _SHORT_QUERY, _LONG_QUERY = 0.6, 0.5, 5, 10
 """What words count for where words and meaning are weighed together: more for a model that knows words only, and else a
 little less for a long query, which says more of what it means."""
+_DAY = 86400
 _LATIN = "\u0250"
 """The first letter that is not of the Latin script."""
 _RECENCY, _PINNED, _SPAN = 0.03, 0.03, 0.15
@@ -48,6 +49,8 @@ class Source(NamedTuple):
 
     vault: Vault
     index: Index  # type: ignore[assignment] # it hides a method of tuples that nobody needs here
+    unseen: frozenset[str] = frozenset()
+    """The kinds of which no file could be seen: what the index knows of them is no answer."""
 
 
 class Asked(NamedTuple):
@@ -149,7 +152,7 @@ class _Question:
         self.cosines: dict[Key, float] = {}
 
     def answer(self) -> Answer:
-        narrowing = self._narrowing()
+        narrowing = [self._narrowing(source) for source in self.sources]
         self.weights, found = self._by_words(narrowing)
         if self.vector:
             found |= self._by_meaning(narrowing)
@@ -166,29 +169,31 @@ class _Question:
                 hits.append(hit)
                 if len(hits) == self.limit:
                     break
-        partial = any(index.totals().vectors < index.totals().passages for _, index in self.sources)
+        partial = any(source.index.totals().vectors < source.index.totals().passages for source in self.sources)
         return Answer(self.mode, tuple(hits), len(notes), ("vectors-partial",) if self.vector and partial else ())
 
     # --------------------------------------------------------------------------------------------------------- candidates
 
-    def _narrowing(self) -> Narrowing:
+    def _narrowing(self, source: Source) -> Narrowing:
         only = self.only
+        kinds = tuple(kind for kind in only.kinds if kind not in source.unseen)
         return search.Narrowing(
-            only.kinds,
-            set(only.kinds) == set(FOLDERS),
+            kinds,
+            set(kinds) == set(FOLDERS),
             only.tags,
             only.category,
             only.key,
             moment(only.after) if only.after else None,
             moment(only.before) if only.before else None,
-            "" if only.expired else time.strftime("%Y-%m-%d"),
+            # a day before yesterday: which day it is, is different elsewhere, and what is read tells for certain
+            "" if only.expired else time.strftime("%Y-%m-%d", time.localtime(time.time() - 2 * _DAY)),
         )
 
-    def _by_words(self, narrowing: Narrowing) -> tuple[Weights, set[Key]]:
+    def _by_words(self, narrowing: Sequence[Narrowing]) -> tuple[Weights, set[Key]]:
         frequency: dict[str, int] = {}
         passages = total = 0
         found: set[Key] = set()
-        for place, (_vault, index) in enumerate(self.sources):
+        for place, (_vault, index, _unseen) in enumerate(self.sources):
             mine = search.frequencies(index, self.asked.terms)
             for term, number in mine.items():
                 frequency[term] = frequency.get(term, 0) + number
@@ -196,12 +201,12 @@ class _Question:
             passages, total = passages + totals.passages, total + totals.terms
             if self.mode != "vector":
                 wanted = search.Terms(tuple(mine), self.asked.phrases)
-                found.update((place, each) for each in search.matching(index, wanted, mine, narrowing, self.pool))
+                found.update((place, each) for each in search.matching(index, wanted, mine, narrowing[place], self.pool))
         return scoring.weigh(self.asked.terms, self.asked.names, frequency, passages, total), found
 
-    def _by_meaning(self, narrowing: Narrowing) -> set[Key]:
-        for place, (_vault, index) in enumerate(self.sources):
-            for passage, cosine in vectors.nearest(index, self.vector, narrowing, self.pool):
+    def _by_meaning(self, narrowing: Sequence[Narrowing]) -> set[Key]:
+        for place, (_vault, index, _unseen) in enumerate(self.sources):
+            for passage, cosine in vectors.nearest(index, self.vector, narrowing[place], self.pool):
                 self.cosines[place, passage] = cosine
         return set(self.cosines)
 
@@ -225,7 +230,7 @@ class _Question:
                 if score and self._has_phrases(counted.passage):
                     self.text[key] = score
 
-    def _borrow(self, narrowing: Narrowing) -> None:
+    def _borrow(self, narrowing: Sequence[Narrowing]) -> None:
         """Look at the notes beside the best short ones as well, which may be what those are about, and let each borrow."""
         alone = {key: scoring.text_score(each.passage, each.counts, self.weights) for key, each in self.counted.items()}
         best = [key for key in scoring.ranked(alone)[:_AROUND] if self.counted[key].shortness]
@@ -234,7 +239,7 @@ class _Question:
         for place, ids in _by_place(best).items():
             near = [self.counted[place, each].passage for each in ids]
             known = {key[1] for key in self.counted if key[0] == place}
-            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing)
+            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing[place])
             self._count((place, passage) for passage in found if passage not in known)
         numbered = {
             (key[0], counted.passage.kind, counted.passage.number): counted
