@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.index.analysis import is_sign
-from co_cli.index.database import complaints
+from co_cli.index.database import Damaged, complaints
 from co_cli.index.store import as_text, named
 
 if TYPE_CHECKING:
@@ -161,9 +161,12 @@ _PASSAGES = """
 
 def passages(index: Index, ids: Iterable[int]) -> list[Passage]:
     """The passages with these ids, with their notes."""
+    wanted = set(ids)
     with complaints(index.path):
-        query = f"{_PASSAGES} WHERE p.id IN ({','.join(map(str, ids))})"
-        return _read(index, query)
+        found = _read(index, f"{_PASSAGES} WHERE p.id IN ({','.join(map(str, wanted))})")
+    if len(found) < len(wanted):
+        raise Damaged("it has terms or vectors of passages that it does not have", index.path)
+    return found
 
 
 def passages_of(index: Index, notes: Iterable[int]) -> list[Passage]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.index.analysis import terms
-from co_cli.index.database import complaints, discard, open_database
+from co_cli.index.database import Damaged, complaints, discard, open_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -90,7 +90,7 @@ _PUT_PASSAGE = """
 """
 
 
-def _line(found: list[str]) -> str:
+def as_line(found: list[str]) -> str:
     """Terms in a line that begins and ends with a blank, so that each is found by what it stands between."""
     return f" {' '.join(found)} " if found else ""
 
@@ -160,7 +160,7 @@ class Index:
             body = terms(part.text)
             length = 2 * len(name) + len(tags) + len(body)
             place = (part.start, part.stop, part.line, part.heading, part.digest)
-            self.connection.execute(_PUT_PASSAGE, (note, *place, length, *map(_line, (name, tags, body))))
+            self.connection.execute(_PUT_PASSAGE, (note, *place, length, *map(as_line, (name, tags, body))))
             if part.digest in vectors:
                 self.put_vectors([(self.connection.last_insert_rowid(), *vectors[part.digest])])
         if entry.links:
@@ -217,6 +217,17 @@ class Index:
 
     # ----------------------------------------------------------------------------------------------------------- reading
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read one state of the index, whatever others write meanwhile."""
+        with complaints(self.path):
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+
     def meta(self, key: str) -> Any:  # noqa: ANN401 - a number or a text, as it was given
         """What was remembered about the index, or ``None``."""
         with complaints(self.path):
@@ -246,4 +257,6 @@ class Index:
         """How many passages there are, and how many terms in them."""
         with complaints(self.path):
             row: Any = self.connection.execute("SELECT passages, terms, vectors FROM totals").fetchone()
-            return Totals(*row)
+        if not row:
+            raise Damaged("it does not know how much it holds", self.path)
+        return Totals(*row)

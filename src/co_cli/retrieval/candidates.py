@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
 from co_cli.index import search, vectors
 from co_cli.index.analysis import asked_for, sought, terms
+from co_cli.index.store import as_line
 from co_cli.note import FOLDERS
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, Hit, Why, moment
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from co_cli.index.search import Narrowing, Passage
     from co_cli.index.store import Index
+    from co_cli.note import Note
     from co_cli.query import Query
     from co_cli.retrieval.hit import Filter, Means
     from co_cli.retrieval.scoring import Counted, Key, Weights
@@ -118,7 +121,11 @@ def ask(
     means: Means,
 ) -> Answer:
     """Find the best notes; where the meaning of the query is not known, by its words."""
-    return _Question(sources, asked, meaning, mode=mode if meaning else "text", limit=limit, only=only, means=means).answer()
+    question = _Question(sources, asked, meaning, mode=mode if meaning else "text", limit=limit, only=only, means=means)
+    with ExitStack() as each:
+        for source in sources:
+            each.enter_context(source.index.reading())
+        return question.answer()
 
 
 class _Question:
@@ -363,14 +370,20 @@ class _Question:
             return None
         if not self.only.admits(note):
             return None
-        why = self._why(key, shown)
-        # changed in this very moment: where its passages begin is not known yet
         if not (stamp and stamp == passage.stamp) and bytes.fromhex(note.sha) != passage.sha:
-            return Hit(note, round(score, 4), why, note.body)
+            return self._changed_hit(key, note, score)
+        why = self._why(key, shown, passage)
         return Hit(note, round(score, 4), why, note.body[passage.start : passage.stop], passage.heading, passage.line)
 
-    def _why(self, key: Key, shown: Key) -> Why:
-        passage = self.counted[shown].passage
+    def _changed_hit(self, key: Key, note: Note, score: float) -> Hit | None:
+        """A note that was changed in this very moment: it is an answer if it still has words that were asked for."""
+        shown = self.shown[key]
+        name, tags, body = (as_line(terms(text)) for text in (note.title, " ".join(note.tags), note.body))
+        now = self.counted[shown].passage._replace(name=name, tags=tags, body=body)
+        why = self._why(key, shown, now)
+        return Hit(note, round(score, 4), why, note.body) if why.words and self._has_phrases(now) else None
+
+    def _why(self, key: Key, shown: Key, passage: Passage) -> Why:
         found = {word: where for word, each in self.asked.words.items() if (where := scoring.places(passage, each))}
         match = MEANING
         if self.asked.phrases:
