@@ -8,15 +8,16 @@ import shutil
 import signal
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from indexes import bodies, choose, files_of_index, put
-from processes import contents, kill, start, within
+from processes import AS_NOBODY, contents, finish, give_away, kill, open_to_all, start, within
 from test_concurrency import all_at_once
+from test_disk import OWN_MOUNTS, can_mount
 
-from co_cli import KnowledgeBase
+from co_cli import KnowledgeBase, open_knowledge
 
 COUNT = 60
 RANKED = ("text", "vector", "hybrid")
@@ -351,7 +352,7 @@ import subprocess
 kb = open_knowledge()
 folder = kb.vaults[0].root
 os.makedirs(folder)
-subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "co-test", folder], check=True)
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "co-test", folder], check=True)
 os.mkdir(f"{folder}/memories")
 for number in range(1, 41):
     with open(f"{folder}/memories/{number:03d}-x.md", "w") as file:

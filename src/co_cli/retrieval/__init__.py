@@ -88,4 +88,5 @@ def _ranked(vaults: Sequence[Vault], query: Query, mode: str, limit: int, only: 
         return retrieve_ranked(vaults, query, mode=mode, limit=limit, only=only, means=means)
     except Unavailable as error:
         found = grep(vaults, query, limit=limit, only=only)
-        return found._replace(degraded=(error.code,), notices=(f"{error.message} {error.hint}".strip(),))
+        code = error.code if error.code.startswith("index-") else "index-unavailable"
+        return found._replace(degraded=(code,), notices=(f"{error.message} {error.hint}".strip(),))
