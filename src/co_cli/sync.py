@@ -14,11 +14,12 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.chunking import links, split
+from co_cli.chunking import split
 from co_cli.errors import CoError
 from co_cli.index import vectors
 from co_cli.index.database import Damaged, database_path
 from co_cli.index.store import Entry, Index, Part
+from co_cli.links import key_of, links
 from co_cli.note import FOLDERS, MEMORY, NoteError, Problem, instant, parse_note
 
 if TYPE_CHECKING:
@@ -321,4 +322,6 @@ def _number(note: Note) -> int | None:
 
 def _leads(note: Note) -> Iterator[tuple[str, str, int]]:
     for link in links(note.body):
-        yield link.target, link.written, link.line
+        key = key_of(link, note.kind)
+        if key:
+            yield key, link.written, link.line
