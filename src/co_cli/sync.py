@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.chunking import split
 from co_cli.errors import CoError
+from co_cli.files import locked
 from co_cli.index import vectors
-from co_cli.index.database import Damaged, database_path
+from co_cli.index.database import Damaged, database_path, remove
 from co_cli.index.store import Entry, Index, Part
 from co_cli.links import key_of, links
 from co_cli.note import FOLDERS, MEMORY, NoteError, Problem, instant, parse_note
@@ -41,6 +42,8 @@ _DATE = (
     r"|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|[ap]m|on|at|of|the|st|nd|rd|th)[\W\d_]*)*"
 )
 _SEPARATOR = "\x1f"
+_UNFINISHED = "unfinished"
+"""What says in an index that it was begun anew, and has not seen all files since."""
 
 
 class SyncReport(NamedTuple):
@@ -65,6 +68,104 @@ def index_path(vault: Vault, cache: str) -> str:
     """Where the index of a vault lies, or would lie."""
     label = os.path.basename(vault.journal_folder)
     return database_path(vault.root, os.path.join(cache, "index", f"{label}.db"))
+
+
+class Coverage(NamedTuple):
+    """How far the index of a vault knows its notes."""
+
+    path: str
+    files: int
+    """Note files there are."""
+    indexed: int = 0
+    """Those of them that the index knows as they are now."""
+    passages: int = 0
+    vectors: int = 0
+    model: str = ""
+    """The fingerprint of the model that the vectors are of."""
+    bytes: int = 0
+    damage: str = ""
+    """Why the index cannot be used as it is; it is made anew at the next search."""
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is an index at all."""
+        return self.bytes > 0
+
+
+def coverage(vault: Vault, cache: str) -> Coverage:
+    """Look at the index of a vault without changing anything."""
+    path = index_path(vault, cache)
+    seen = {kind: vault.stamps(kind, []) or {} for kind in FOLDERS}
+    files = sum(map(len, seen.values()))
+    try:
+        size = os.stat(path).st_size
+    except OSError:
+        return Coverage(path, files)
+    try:
+        with closing(Index(path, as_it_is=True)) as index:
+            indexed = sum(_known(vault, index, kind, seen[kind]) for kind in FOLDERS)
+            totals = index.totals()
+            return Coverage(path, files, indexed, totals.passages, totals.vectors, index.meta("embedder") or "", size)
+    except (Damaged, CoError) as error:
+        return Coverage(path, files, bytes=size, damage=str(error))
+
+
+def _known(vault: Vault, index: Index, kind: str, seen: dict[str, int]) -> int:
+    """How many files of a kind the index knows as they are; where their stamps do not settle it, their bytes do."""
+    from hashlib import sha256
+
+    stamps, hashes = index.stamps(kind), index.hashes(kind)
+    unsettled = [name for name in seen if stamps.get(name) == 0]
+    known = sum(stamps.get(name) == stamp for name, stamp in seen.items())
+    for path, raw in vault.named_files(kind, unsettled, []):
+        known += sha256(raw).digest() == hashes[path.rpartition(os.sep)[2]]
+    return known
+
+
+def differences(vault: Vault, cache: str) -> list[Problem]:
+    """Where the index of a vault says something else than the files, in a way that no search would notice by itself."""
+    from hashlib import sha256
+
+    path = index_path(vault, cache)
+    if not os.path.exists(path):
+        return []
+    hint = "co doctor --fix throws it away; the next search makes it anew from the notes."
+    try:
+        with closing(Index(path, as_it_is=True)) as index:
+            unsound = index.unsound()
+            if unsound:
+                return [Problem(path, f"the index is damaged: {unsound}", hint=hint, code="index-damaged")]
+            problems = []
+            for kind in FOLDERS:
+                stamps, hashes = index.stamps(kind), index.hashes(kind)
+                settled = [name for name, stamp in (vault.stamps(kind, []) or {}).items() if stamps.get(name) == stamp]
+                for file, raw in vault.named_files(kind, settled, []):
+                    if sha256(raw).digest() != hashes[file.rpartition(os.sep)[2]]:
+                        problems.append(Problem(file, "the index holds another text of it", hint=hint, code="index-differs"))
+            return problems
+    except (Damaged, CoError) as error:
+        return [Problem(path, f"the index cannot be used: {error}", hint=hint, code="index-damaged")]
+
+
+def begin_anew(vault: Vault, cache: str) -> None:
+    """Throw the index of a vault away, to be made anew; one that was begun anew and is not finished is kept."""
+    path = index_path(vault, cache)
+    try:
+        with closing(Index(path, as_it_is=True)) as index:
+            if index.meta(_UNFINISHED):
+                return
+    except (Damaged, CoError):
+        pass
+    throw_away(vault, cache)
+    with closing(open_index(vault, cache)) as index, index.writing():
+        index.set_meta(_UNFINISHED, 1)
+
+
+def throw_away(vault: Vault, cache: str) -> None:
+    """Remove the index of a vault, which loses nothing but the time to make it anew."""
+    path = index_path(vault, cache)
+    with locked(os.path.dirname(path)):
+        remove(path)
 
 
 def sync(
@@ -128,6 +229,7 @@ class _Sync:
             self._remove(gone)
             self._remember(states, changed)
             self.index.count_frequent()
+            self._finish()
         return SyncReport(tuple(self.indexed), tuple(self.removed), tuple(self.renamed), unchanged, tuple(self.problems))
 
     def _remember(self, states: dict[str, str], changed: dict[str, list[str]]) -> None:
@@ -136,6 +238,11 @@ class _Sync:
             if not self.unsettled[kind] and self.index.meta(f"state:{kind}") != states[kind]:
                 with self.index.writing():
                     self.index.set_meta(f"state:{kind}", states[kind])
+
+    def _finish(self) -> None:
+        if self.index.meta(_UNFINISHED):
+            with self.index.writing():
+                self.index.set_meta(_UNFINISHED, 0)
 
     def _take_in(self, changed: dict[str, list[str]], gone: dict[tuple[str, str], bytes | None]) -> int:
         """Read the changed files, batch by batch; returns how many turned out to hold what they held."""
@@ -189,7 +296,7 @@ class _Sync:
             del gone[former]
             self.index.rename(former, entry.kind, entry.name)
             self.renamed.append(path)
-        else:
+        elif entry.problem is None:
             self.indexed.append(path)
         self.index.put(entry)
 
