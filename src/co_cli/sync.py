@@ -42,8 +42,8 @@ _DATE = (
     r"|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|[ap]m|on|at|of|the|st|nd|rd|th)[\W\d_]*)*"
 )
 _SEPARATOR = "\x1f"
-_UNFINISHED = "unfinished"
-"""What says in an index that it was begun anew, and has not seen all files since."""
+_ANEW = "anew"
+"""What says in an index that it was begun anew on request: what it lacks is what that request has not come to."""
 
 
 class SyncReport(NamedTuple):
@@ -147,18 +147,23 @@ def differences(vault: Vault, cache: str) -> list[Problem]:
         return [Problem(path, f"the index cannot be used: {error}", hint=hint, code="index-damaged")]
 
 
-def begin_anew(vault: Vault, cache: str) -> None:
-    """Throw the index of a vault away, to be made anew; one that was begun anew and is not finished is kept."""
-    path = index_path(vault, cache)
-    try:
-        with closing(Index(path, as_it_is=True)) as index:
-            if index.meta(_UNFINISHED):
+def begin_anew(vault: Vault, cache: str, *, by_meaning: bool) -> None:
+    """Throw the index of a vault away, to be made anew; one that was begun anew and still lacks something is kept."""
+    known = coverage(vault, cache)
+    lacks = known.indexed < known.files or (by_meaning and known.vectors < known.passages)
+    if known.exists and not known.damage and lacks:
+        with closing(open_index(vault, cache)) as index:
+            if index.meta(_ANEW):
                 return
-    except (Damaged, CoError):
-        pass
     throw_away(vault, cache)
     with closing(open_index(vault, cache)) as index, index.writing():
-        index.set_meta(_UNFINISHED, 1)
+        index.set_meta(_ANEW, 1)
+
+
+def end_anew(index: Index) -> None:
+    """Note that what was asked for is done."""
+    with index.writing():
+        index.set_meta(_ANEW, 0)
 
 
 def throw_away(vault: Vault, cache: str) -> None:
@@ -229,7 +234,6 @@ class _Sync:
             self._remove(gone)
             self._remember(states, changed)
             self.index.count_frequent()
-            self._finish()
         return SyncReport(tuple(self.indexed), tuple(self.removed), tuple(self.renamed), unchanged, tuple(self.problems))
 
     def _remember(self, states: dict[str, str], changed: dict[str, list[str]]) -> None:
@@ -238,11 +242,6 @@ class _Sync:
             if not self.unsettled[kind] and self.index.meta(f"state:{kind}") != states[kind]:
                 with self.index.writing():
                     self.index.set_meta(f"state:{kind}", states[kind])
-
-    def _finish(self) -> None:
-        if self.index.meta(_UNFINISHED):
-            with self.index.writing():
-                self.index.set_meta(_UNFINISHED, 0)
 
     def _take_in(self, changed: dict[str, list[str]], gone: dict[tuple[str, str], bytes | None]) -> int:
         """Read the changed files, batch by batch; returns how many turned out to hold what they held."""

@@ -16,7 +16,7 @@ from co_cli.index import vectors
 from co_cli.index.database import Damaged
 from co_cli.retrieval.candidates import Answer, Meaning, Source, ask, understand
 from co_cli.retrieval.hit import Recalled
-from co_cli.sync import begin_anew, coverage, embed, known_problems, open_index, sync
+from co_cli.sync import begin_anew, coverage, embed, end_anew, known_problems, open_index, sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,8 +106,11 @@ class Searcher:
         """Make the indexes anew from the notes, vectors and all; goes on where an earlier rebuild was broken off."""
         self.close()
         for vault in self.vaults:
-            begin_anew(vault, self.means.cache)
-        return self.refresh(by_meaning=by_meaning, seconds=float("inf"))
+            begin_anew(vault, self.means.cache, by_meaning=by_meaning)
+        reports = self.refresh(by_meaning=by_meaning, seconds=float("inf"))
+        for source in self.sources:
+            end_anew(source.index)
+        return reports
 
     def _refresh(self, *, by_meaning: bool, seconds: float) -> None:
         self.problems.clear()

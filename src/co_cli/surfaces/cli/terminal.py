@@ -101,7 +101,7 @@ def ask(question: str, *, otherwise: str) -> str:
 
 def counted(count: int, one: str, many: str) -> str:
     """A number with its noun."""
-    return f"{count} {one if count == 1 else many}"
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def line_of(note: Note) -> str:
