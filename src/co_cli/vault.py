@@ -76,6 +76,11 @@ class Vault:
         self.journal_folder = journal_folder
 
     @property
+    def key(self) -> str:
+        """What tells this vault from every other in the state folder: a label for people, and a number for its place."""
+        return os.path.basename(self.journal_folder)
+
+    @property
     def journal(self) -> Journal:
         """The changes of this vault; loaded where they are needed, since most commands only read."""
         from co_cli.journal import Journal
