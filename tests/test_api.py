@@ -46,6 +46,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "init",
         "list",
         "log",
+        "log_call",
         "match",
         "named",
         "personalities",
@@ -56,6 +57,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "settings",
         "undo",
         "update",
+        "usage",
         "vault",
     }
 

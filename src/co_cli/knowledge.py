@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
     from co_cli.prompt import Prompt
+    from co_cli.survey import Survey, ToolCall
+    from co_cli.usage import UsageLog
 
 __all__ = [
     "ARTICLE",
@@ -63,6 +65,8 @@ __all__ = [
     "Recalled",
     "Report",
     "Saved",
+    "Survey",
+    "ToolCall",
     "Vault",
     "Why",
     "is_expired",
@@ -118,6 +122,7 @@ class KnowledgeBase:
     def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
         self.places = places
         self.vaults = vaults
+        self._usage: UsageLog | None = None
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
@@ -240,7 +245,7 @@ class KnowledgeBase:
 
     def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""
-        from co_cli import memory, sync
+        from co_cli import memory, survey, sync
 
         notes = self._all_named(refs)
         if any(note.kind == CONTEXT for note in notes):
@@ -253,6 +258,7 @@ class KnowledgeBase:
                         draft.remove(note)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
                 sync.forget(vault, self.places.cache, mine)
+        survey.forget(self.vaults, self._log, notes)
         return Forgotten(tuple(notes))
 
     def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
@@ -410,6 +416,29 @@ class KnowledgeBase:
         from co_cli.prompt import personalities
 
         return personalities(self.places)
+
+    # --------------------------------------------------------------------------------------------------------------- usage
+
+    def log_call(self, call: ToolCall) -> str:
+        """Note that a tool was called, with the notes that came back; returns what there is to say of the log, once."""
+        from co_cli.survey import logged
+
+        kept = bool(call.arguments) and self.settings().value("log_arguments") == "yes"
+        return self._log.record(logged(self.vaults, call, arguments=kept))
+
+    def usage(self, days: int = 30) -> Survey:
+        """What agents called in the last days, which notes came back, and which never did."""
+        from co_cli.survey import survey
+
+        return survey(self.vaults, self._log, days)
+
+    @property
+    def _log(self) -> UsageLog:
+        if self._usage is None:
+            from co_cli.usage import UsageLog, usage_path
+
+            self._usage = UsageLog(usage_path(self.places.state))
+        return self._usage
 
     # ------------------------------------------------------------------------------------------------------------- caring
 

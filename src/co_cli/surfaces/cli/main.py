@@ -49,6 +49,7 @@ _GROUPS = {
     },
     "What agents see": {
         "prompt": ("loaded", "show the assembled prompt with its budget"),
+        "usage": ("usage", "show which tools agents call, and which notes they get"),
     },
     "Care": {
         "init": ("care", "make the folders of a vault and an empty context"),
