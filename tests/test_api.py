@@ -41,6 +41,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "archive",
         "check",
         "context",
+        "delete_topic",
         "forget",
         "get",
         "init",
@@ -54,11 +55,15 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "recall",
         "ref",
         "save",
+        "search_topics",
         "settings",
+        "topic",
+        "topics",
         "undo",
         "update",
         "usage",
         "vault",
+        "write_topic",
     }
 
 

@@ -370,6 +370,54 @@ class KnowledgeBase:
                 return notes
         return ()
 
+    # ------------------------------------------------------------------------------------------------------------- topics
+
+    def write_topic(
+        self,
+        name: str,
+        content: str,
+        *,
+        tags: Iterable[str] | None = None,
+        source: str = "user",
+        in_global: bool = False,
+        created: str = "",
+        updated: str = "",
+        expected_sha: str | None = None,
+    ) -> Saved:
+        """Write a shared document. A topic that is there under this name or one like it gets the new text, and the new tags
+        if there are any; it keeps its ``created``, and its old text is in the journal.
+
+        With ``expected_sha`` the change is refused where the topic is no longer the one that was read; ``""`` says that
+        there was none.
+        """
+        from co_cli import topic
+
+        vault, slug = topic.home(self.vaults, name, in_global=in_global)
+        with vault.change("topic") as draft:
+            fields = {"source": source, "created": created, "updated": updated}
+            return Saved(*topic.write(draft, vault, slug, content, tags=tags, expected_sha=expected_sha, **fields))
+
+    def topic(self, name: str) -> Note:
+        """The topic that a name means, however it is spelt; the project's before that of all projects."""
+        from co_cli import topic
+
+        return topic.named(self.vaults, name)
+
+    def topics(self, *, tags: Iterable[str] = ()) -> Listing:
+        """All topics, by their names."""
+        found = self.list((TOPIC,), tags=tags)
+        return found._replace(
+            notes=tuple(sorted(found.notes, key=lambda note: (note.slug.casefold(), note.vault == GLOBAL)))
+        )
+
+    def search_topics(self, query: str, *, limit: int = 5, mode: str = "") -> Recalled:
+        """Find topics by what they say."""
+        return self.recall(query, limit=limit, mode=mode, kinds=(TOPIC,))
+
+    def delete_topic(self, name: str) -> Note:
+        """Remove a topic; ``undo`` brings it back."""
+        return self.forget(self.topic(name).ref).notes[0]
+
     # -------------------------------------------------------------------------------------------------------- taking back
 
     def log(self, limit: int = 20) -> tuple[LoggedChange, ...]:

@@ -179,6 +179,17 @@ class Vault:
                         return total
         return total
 
+    def names(self, kind: str) -> frozenset[str]:
+        """The names of the note files of a kind, without their endings."""
+        folder = self._folder(kind)
+        try:
+            names = os.listdir(folder) if self._inside(folder) else []
+        except (FileNotFoundError, NotADirectoryError):
+            names = []
+        except OSError as error:
+            raise Unavailable(f"{folder} cannot be read: {reason(error)}.", "Check its permissions.") from error
+        return frozenset(name[:-3] for name in names if _is_note_name(name))
+
     def path_of(self, kind: str, name: str) -> str:
         """The path of a file of a kind."""
         return os.path.join(self._folder(kind), name)
