@@ -43,6 +43,9 @@ _GROUPS = {
         "pin": ("notes", "load a memory into every prompt"),
         "unpin": ("notes", "stop loading a memory into every prompt"),
     },
+    "Shared documents": {
+        "topic": ("topics", "write, read and find the topics that everybody shares"),
+    },
     "Looking back": {
         "log": ("history", "list the last changes"),
         "undo": ("history", "take a change back"),
