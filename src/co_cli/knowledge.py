@@ -29,7 +29,7 @@ from co_cli.note import (
     parse_ref,
     render_memory,
 )
-from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, is_whole, retrieve
+from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, is_whole, retrieve, tier
 from co_cli.settings import Places, Settings, find_places, load_settings
 from co_cli.vault import Vault, open_vaults
 
@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
     from co_cli.prompt import Prompt
+    from co_cli.retrieval.neighbours import Neighbour
+    from co_cli.retrieval.ranked import Rebuilt
+    from co_cli.survey import Survey, ToolCall
+    from co_cli.sync import Coverage
+    from co_cli.usage import UsageLog
 
 __all__ = [
     "ARTICLE",
@@ -50,19 +55,24 @@ __all__ = [
     "TOPIC",
     "Change",
     "Context",
+    "Coverage",
     "Finding",
     "Forgotten",
     "Hit",
     "KnowledgeBase",
     "Listing",
     "LoggedChange",
+    "Neighbour",
     "Note",
     "Places",
     "Problem",
     "Prompt",
+    "Rebuilt",
     "Recalled",
     "Report",
     "Saved",
+    "Survey",
+    "ToolCall",
     "Vault",
     "Why",
     "is_expired",
@@ -118,6 +128,7 @@ class KnowledgeBase:
     def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
         self.places = places
         self.vaults = vaults
+        self._usage: UsageLog | None = None
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
@@ -240,7 +251,7 @@ class KnowledgeBase:
 
     def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""
-        from co_cli import memory, sync
+        from co_cli import memory, survey, sync
 
         notes = self._all_named(refs)
         if any(note.kind == CONTEXT for note in notes):
@@ -253,6 +264,7 @@ class KnowledgeBase:
                         draft.remove(note)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
                 sync.forget(vault, self.places.cache, mine)
+        survey.forget(self.vaults, self._log, notes)
         return Forgotten(tuple(notes))
 
     def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
@@ -317,6 +329,15 @@ class KnowledgeBase:
         means = search_means(self.places, settings)._replace(progress=progress)
         return retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
 
+    def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
+        """The notes that these are linked with, in both directions, by the paths of these."""
+        from co_cli.retrieval.neighbours import neighbours
+        from co_cli.retrieval.ranked import Searcher
+
+        with Searcher(self.vaults, search_means(self.places, self.settings())) as searcher:
+            searcher.refresh(by_meaning=False)
+            return neighbours(searcher.sources, notes)
+
     def get(self, ref: str) -> Note:
         """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
         parsed = parse_ref(ref)
@@ -363,6 +384,54 @@ class KnowledgeBase:
             if notes:
                 return notes
         return ()
+
+    # ------------------------------------------------------------------------------------------------------------- topics
+
+    def write_topic(
+        self,
+        name: str,
+        content: str,
+        *,
+        tags: Iterable[str] | None = None,
+        source: str = "user",
+        in_global: bool = False,
+        created: str = "",
+        updated: str = "",
+        expected_sha: str | None = None,
+    ) -> Saved:
+        """Write a shared document. A topic that is there under this name or one like it gets the new text, and the new tags
+        if there are any; it keeps its ``created``, and its old text is in the journal.
+
+        With ``expected_sha`` the change is refused where the topic is no longer the one that was read; ``""`` says that
+        there was none.
+        """
+        from co_cli import topic
+
+        vault, slug = topic.home(self.vaults, name, in_global=in_global)
+        with vault.change("topic") as draft:
+            fields = {"source": source, "created": created, "updated": updated}
+            return Saved(*topic.write(draft, vault, slug, content, tags=tags, expected_sha=expected_sha, **fields))
+
+    def topic(self, name: str) -> Note:
+        """The topic that a name means, however it is spelt; the project's before that of all projects."""
+        from co_cli import topic
+
+        return topic.named(self.vaults, name)
+
+    def topics(self, *, tags: Iterable[str] = ()) -> Listing:
+        """All topics, by their names."""
+        found = self.list((TOPIC,), tags=tags)
+        return found._replace(
+            notes=tuple(sorted(found.notes, key=lambda note: (note.slug.casefold(), note.vault == GLOBAL)))
+        )
+
+    def search_topics(self, query: str, *, limit: int = 5, mode: str = "") -> Recalled:
+        """Find topics by what they say."""
+        return self.recall(query, limit=limit, mode=mode, kinds=(TOPIC,))
+
+    def delete_topic(self, name: str) -> Note:
+        """Remove a topic; ``undo`` brings it back."""
+        return self.forget(self.topic(name).ref).notes[0]
 
     # -------------------------------------------------------------------------------------------------------- taking back
 
@@ -411,6 +480,29 @@ class KnowledgeBase:
 
         return personalities(self.places)
 
+    # --------------------------------------------------------------------------------------------------------------- usage
+
+    def log_call(self, call: ToolCall) -> str:
+        """Note that a tool was called, with the notes that came back; returns what there is to say of the log, once."""
+        from co_cli.survey import logged
+
+        kept = bool(call.arguments) and self.settings().value("log_arguments") == "yes"
+        return self._log.record(logged(self.vaults, call, arguments=kept))
+
+    def usage(self, days: int = 30) -> Survey:
+        """What agents called in the last days, which notes came back, and which never did."""
+        from co_cli.survey import survey
+
+        return survey(self.vaults, self._log, days)
+
+    @property
+    def _log(self) -> UsageLog:
+        if self._usage is None:
+            from co_cli.usage import UsageLog, usage_path
+
+            self._usage = UsageLog(usage_path(self.places.state))
+        return self._usage
+
     # ------------------------------------------------------------------------------------------------------------- caring
 
     def init(self, *, in_global: bool = False) -> tuple[str, ...]:
@@ -436,7 +528,25 @@ class KnowledgeBase:
         """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything."""
         from co_cli.doctor import examine
 
-        return examine(self.vaults, fix=fix)
+        return examine(self.vaults, self.places.cache, fix=fix)
+
+    def reindex(self, progress: Callable[[str, int, int], None] | None = None) -> tuple[Rebuilt, ...]:
+        """Make the indexes anew from the notes, with their vectors; interrupted, the next try goes on."""
+        from co_cli.retrieval.ranked import rebuild
+
+        return rebuild(self.vaults, search_means(self.places, self.settings())._replace(progress=progress))
+
+    def coverage(self) -> Mapping[str, Coverage]:
+        """How far the index of each vault knows its notes, by the vault's name; nothing is changed by looking."""
+        from co_cli.sync import coverage
+
+        return {vault.name: coverage(vault, self.places.cache) for vault in self.vaults}
+
+    def mode(self) -> str:
+        """The way of searching where none is asked for: the one that is set or, for ``auto``, what that means now."""
+        settings = self.settings()
+        chosen = settings.value("mode")
+        return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
 
     def settings(self) -> Settings:
         """The settings in force."""

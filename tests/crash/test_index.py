@@ -162,7 +162,7 @@ def test_bytes_that_are_spoilt_anywhere_are_never_an_error(searched: KnowledgeBa
     whole, notes = path.read_bytes(), contents(vault)
     chance = random.Random(20_260_209)
     seen = 0
-    for _ in range(150):
+    for _ in range(60):
         spoilt = bytearray(whole)
         for _ in range(chance.choice([1, 10, 200])):
             start_at = chance.randrange(len(spoilt))
@@ -181,7 +181,7 @@ def test_bytes_that_are_spoilt_anywhere_are_never_an_error(searched: KnowledgeBa
             put(vault, 1, "heron 1 stands in the water, rare1")
             searched.recall("rare1", mode="text")
     assert contents(vault) == notes
-    assert seen > 30
+    assert seen > 10
     path.unlink()
     check_right_again(searched, vault)
 

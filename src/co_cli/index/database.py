@@ -139,6 +139,11 @@ def unusable(damage: Damaged) -> Unavailable:
     return Unavailable(f"{damage.path} cannot be used as an index: {damage}.", hint, code="index-unavailable")
 
 
+def open_existing(path: str) -> Opened:
+    """Open an index that is there; raises :class:`Damaged` where it cannot be used."""
+    return Opened(_open(path)[0], _file(path), rebuilt=False)
+
+
 def _file(path: str) -> int:
     try:
         return os.stat(path).st_ino
@@ -206,7 +211,7 @@ def _open(path: str) -> tuple[apsw.Connection, bool]:
             connection.execute(
                 "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
                 "PRAGMA mmap_size = 1073741824; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF"
-            )
+            ).fetchall()  # to the last statement: execute stops at the first that has something to say
         except BaseException:
             connection.close()
             raise
