@@ -192,21 +192,23 @@ def sync(
     return _Sync(vault, index, progress).run(kinds)
 
 
-def forget(vault: Vault, cache: str, notes: Iterable[Note]) -> None:
-    """Take notes whose files were just removed out of the index, if there is one, and leave nothing of them in its files.
+def forget(vault: Vault, cache: str, paths: Iterable[str]) -> None:
+    """Take files that were just removed out of the index, if there is one, and leave nothing of them in its files.
 
     What stands in the way is no error: the next sync sees that the files are gone.
     """
-    path, elsewhere = index_path(vault, cache), _path_in_cache(vault, cache)
-    if path != elsewhere:  # what was kept there while the vault could not be written
+    own, elsewhere = index_path(vault, cache), _path_in_cache(vault, cache)
+    if own != elsewhere:  # what was kept there while the vault could not be written
         remove(elsewhere)
-    if not os.path.exists(path):
+    if not os.path.exists(own):
         return
     with suppress(Damaged, CoError), closing(open_index(vault, cache)) as index:
         with index.writing():
-            for note in notes:
-                known = index.find(note.kind, os.path.basename(note.path))
-                if known and not os.path.lexists(note.path):
+            for path in paths:
+                folder, name = os.path.split(path)
+                kind = next((kind for kind in FOLDERS if vault.path_of(kind, "") == os.path.join(folder, "")), "")
+                known = index.find(kind, name)
+                if known and not os.path.lexists(path):
                     index.remove(known.id)
         index.tidy()
 

@@ -105,7 +105,7 @@ def put(index: Index, fingerprint: str, ids: Sequence[int], vectors: Sequence[by
 
 def quantise(vectors: Sequence[bytes]) -> list[bytes]:
     """Vectors of floats as signed bytes, the largest value of each as 127: as much as cosines need of them."""
-    if len(vectors) > 1 and "numpy" in sys.modules:
+    if len(vectors) > 1 and sys.modules.get("numpy"):
         import numpy as np
 
         kept = [vector for vector in vectors if vector]

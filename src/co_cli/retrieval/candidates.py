@@ -278,7 +278,7 @@ class _Question:
         """The score of each note; which passage of it is shown is decided by the same weighing."""
         text = self._note_texts()
         cosines = self._note_cosines()
-        if self.asked.phrases:
+        if self.asked.phrases and self.mode != "vector":
             cosines = {key: cosine for key, cosine in cosines.items() if key in text}
         share = self.meaning.text_share(len(self.weights.terms)) if self.meaning else 1.0
         if self.mode == "vector":
