@@ -14,9 +14,7 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.chunking import links, split
 from co_cli.errors import CoError
-from co_cli.index import vectors
 from co_cli.index.database import Damaged, database_path
 from co_cli.index.store import Entry, Index, Part
 from co_cli.note import FOLDERS, MEMORY, NoteError, Problem, instant, parse_note
@@ -242,6 +240,8 @@ class _Sync:
 
 def embed(vault: Vault, index: Index, embedder: Embedder, *, seconds: float, progress: Progress | None = None) -> None:
     """Give the passages that have no vector yet to a model, for as long as there is time; private ones to local ones."""
+    from co_cli.index import vectors
+
     vectors.prepare(index, embedder.fingerprint)
     deadline = time.monotonic() + seconds
     totals, last = index.totals(), 0
@@ -298,6 +298,8 @@ def known_problems(vault: Vault, index: Index, kinds: Iterable[str] = tuple(FOLD
 def _parts(note: Note) -> Iterator[Part]:
     from hashlib import blake2b
 
+    from co_cli.chunking import split
+
     for passage in split(note.body, whole=note.kind == MEMORY):
         text = note.body[passage.start : passage.end]
         embedded = embedded_text(note.title, passage.heading, text).encode("utf-8", "surrogatepass")
@@ -320,5 +322,7 @@ def _number(note: Note) -> int | None:
 
 
 def _leads(note: Note) -> Iterator[tuple[str, str, int]]:
+    from co_cli.chunking import links
+
     for link in links(note.body):
         yield link.target, link.written, link.line

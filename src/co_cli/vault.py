@@ -203,6 +203,8 @@ class Vault:
     def _inside(self, path: str) -> bool:
         """Whether a path, links resolved, lies in the vault, and a project's vault in its project."""
         top = os.path.dirname(os.path.dirname(self.root)) if self.name == PROJECT else self.root
+        if _is_straight(path, top):
+            return True
         return is_within(path, self.root) and is_within(self.root, top)
 
     def read(self, path: str, kind: str) -> Note:
@@ -221,6 +223,14 @@ class Vault:
             raise Corrupt(
                 f"{error.problem}.", error.problem.hint or "Correct it by hand, or run: co doctor --fix"
             ) from error
+
+    def read_named(self, kind: str, names: Iterable[str]) -> dict[str, Note]:
+        """The notes in just these files of a kind, by their names; what is no note, or gone, is left out."""
+        notes = {}
+        for path, raw in self.named_files(kind, names, []):
+            with suppress(NoteError):
+                notes[path.rpartition(os.sep)[2]] = parse_note(raw, kind=kind, vault=self.name, path=path)
+        return notes
 
     def find(self, kind: str, name: str) -> Note | None:
         """The note of a kind with this id or slug, the archive included; ``None`` if there is none."""
@@ -466,6 +476,20 @@ def _stamps(folder: str) -> dict[str, int]:
     finally:
         os.close(handle)
     return stamps
+
+
+def _is_straight(path: str, top: str) -> bool:
+    """Whether the way from a folder to a path inside of it takes no turns, so that it leads where it says.
+
+    Which is nearly always so, and quicker to see than where both of them really lie.
+    """
+    if not path.startswith(os.path.join(top, "")) or os.pardir in path:
+        return False
+    while len(path) > len(top):
+        if os.path.islink(path):
+            return False
+        path = os.path.dirname(path)
+    return True
 
 
 def _stamp(found: os.stat_result) -> int:

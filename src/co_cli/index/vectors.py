@@ -124,13 +124,11 @@ def _codes(quantised: Iterable[bytes]) -> list[bytes]:
     return [_code(vector) for vector in quantised]
 
 
-_SIGNS = bytes(value in range(1, 128) for value in range(256))
-_EIGHT = {bytes(number >> bit & 1 for bit in range(8)): number for number in range(256)}
+_SIGNS = b"0" + b"1" * 127 + b"0" * 128
 
 
 def _code(vector: bytes) -> bytes:
-    signs = vector.translate(_SIGNS)
-    return bytes([_EIGHT[signs[start : start + 8]] for start in range(0, len(signs), 8)])
+    return int(vector.translate(_SIGNS) or b"0", 2).to_bytes((len(vector) + 7) // 8, "big")
 
 
 def nearest(index: Index, query: bytes, narrowing: Narrowing, limit: int) -> list[tuple[int, float]]:
