@@ -107,13 +107,14 @@ class _Sync:
         states: dict[str, str] = {}
         gone: dict[tuple[str, str], bytes | None] = {}
         for kind in kinds:
-            seen = self.vault.stamps(kind, self.problems)
-            if not seen:
+            look = self.vault.look(kind, self.problems)
+            if not look or not look.names:
                 continue  # what is not there to be seen is not seen to be gone
-            states[kind] = _state(seen)
+            states[kind] = look.state
             if self.index.meta(f"state:{kind}") == states[kind]:
-                unchanged += len(seen)
+                unchanged += len(look.names)
                 continue
+            seen = look.by_name()
             known = self.index.stamps(kind)
             changed[kind] = [name for name, stamp in seen.items() if known.get(name) != stamp]
             unchanged += len(seen) - len(changed[kind])
@@ -276,14 +277,6 @@ def _texts(vault: Vault, rows: list[Pending]) -> dict[int, str]:
         if body is not None:
             texts[row.passage] = embedded_text(row.title, row.heading, body[row.start : row.stop])
     return texts
-
-
-def _state(stamps: dict[str, int]) -> str:
-    """What tells one state of a folder from every other: the names in it, and their stamps."""
-    from zlib import crc32
-
-    names = "\n".join(stamps).encode("utf-8", "surrogateescape")
-    return f"{len(stamps)} {crc32(names)} {sum(stamps.values())}"
 
 
 def known_problems(vault: Vault, index: Index, kinds: Iterable[str] = tuple(FOLDERS)) -> list[Problem]:

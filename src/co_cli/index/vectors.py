@@ -139,24 +139,23 @@ def nearest(index: Index, query: bytes, narrowing: Narrowing, limit: int) -> lis
         if condition
         else ""
     )
-    with complaints(index.path):
-        if index.totals().passages <= _EXACT:
-            rows = index.connection.execute(f"SELECT passage FROM codes {narrowed}", values)
-        else:
-            rows = index.connection.execute(
-                f"SELECT passage FROM codes {narrowed} ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)) LIMIT ?",
-                (*values, _code(query), limit * _SHORTLIST),
-            )
-        near = [row[0] for row in rows]
-    return cosines(index, query, near)[:limit]
+    shortlist = f"SELECT passage FROM codes {narrowed}"
+    if index.totals().passages > _EXACT:
+        shortlist += " ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)) LIMIT ?"
+        values += [_code(query), limit * _SHORTLIST]
+    return _cosines(index, query, shortlist, values, limit)
 
 
 def cosines(index: Index, query: bytes, ids: Sequence[int]) -> list[tuple[int, float]]:
     """The cosine of a quantised vector with those of these passages, the nearest first."""
+    return _cosines(index, query, ",".join(map(str, ids)), (), len(ids))
+
+
+def _cosines(index: Index, query: bytes, ids: str, values: Sequence[object], limit: int) -> list[tuple[int, float]]:
+    statement = (
+        "SELECT passage, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS cosine FROM vectors"
+        f" WHERE passage IN ({ids}) AND vector != x'' ORDER BY cosine DESC LIMIT ?"
+    )
     with complaints(index.path):
-        query_of_these = (
-            "SELECT passage, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS cosine FROM vectors"
-            f" WHERE passage IN ({','.join(map(str, ids))}) AND vector != x'' ORDER BY cosine DESC"
-        )
-        rows: Any = index.connection.execute(query_of_these, (query,))
+        rows: Any = index.connection.execute(statement, (query, *values, limit))
         return list(rows)

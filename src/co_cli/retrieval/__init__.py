@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from co_cli.errors import Invalid, Unavailable
 from co_cli.note import FOLDERS
 from co_cli.query import parse_query
-from co_cli.retrieval.grep import grep, is_whole
 from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, QUERY_LIMIT, Filter, Hit, Means, Recalled, Why
 
 if TYPE_CHECKING:
@@ -31,8 +30,6 @@ __all__ = [
     "Means",
     "Recalled",
     "Why",
-    "grep",
-    "is_whole",
     "retrieve",
 ]
 
@@ -52,6 +49,8 @@ def retrieve(vaults: Sequence[Vault], text: str, *, mode: str, limit: int, only:
     chosen = _chosen(vaults, means) if mode == "auto" else mode
     found = _ranked(vaults, query, chosen, limit, only, means) if chosen != "grep" else None
     if found is None:
+        from co_cli.retrieval.grep import grep
+
         found = grep(vaults, query, limit=limit, only=only)
     return found._replace(query=text, notices=(*query.warnings, *found.notices))
 
@@ -87,5 +86,7 @@ def _ranked(vaults: Sequence[Vault], query: Query, mode: str, limit: int, only: 
     try:
         return retrieve_ranked(vaults, query, mode=mode, limit=limit, only=only, means=means)
     except Unavailable as error:
+        from co_cli.retrieval.grep import grep
+
         found = grep(vaults, query, limit=limit, only=only)
         return found._replace(degraded=(error.code,), notices=(f"{error.message} {error.hint}".strip(),))

@@ -11,7 +11,7 @@ import time
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.index import search, vectors
+from co_cli.index import search
 from co_cli.index.analysis import is_sign, terms
 from co_cli.note import FOLDERS
 from co_cli.retrieval import scoring
@@ -197,6 +197,8 @@ class _Question:
         return scoring.weigh(self.asked.terms, self.asked.names, frequency, passages, total), found
 
     def _by_meaning(self, narrowing: Narrowing) -> set[Key]:
+        from co_cli.index import vectors
+
         for place, (_vault, index) in enumerate(self.sources):
             for passage, cosine in vectors.nearest(index, self.vector, narrowing, self.pool):
                 self.cosines[place, passage] = cosine
@@ -209,6 +211,8 @@ class _Question:
 
     def _complete_cosines(self) -> None:
         """Find the cosines of the passages that were found by their words."""
+        from co_cli.index import vectors
+
         for place, ids in _by_place(key for key in self.text if key not in self.cosines).items():
             for passage, cosine in vectors.cosines(self.sources[place].index, self.vector, ids):
                 self.cosines[place, passage] = cosine
