@@ -150,6 +150,11 @@ class Vault:
             problems.append(Problem(folder, f"cannot be read: {reason(error)}"))
             return None
 
+    def stamps(self, kind: str, problems: list[Problem]) -> dict[str, int] | None:
+        """The name of each note file of a kind with its stamp, as one look shows them; ``None`` as there."""
+        found = self.look(kind, problems)
+        return found.by_name() if found else None
+
     def settled_stamp(self, kind: str, name: str) -> int:
         """The stamp of a file where it says for certain what the file holds, else ``0``.
 

@@ -31,6 +31,7 @@ __all__ = [
     "Recalled",
     "Why",
     "retrieve",
+    "tier",
 ]
 
 MODES = ("auto", "grep", "text", "vector", "hybrid")
@@ -46,7 +47,7 @@ def retrieve(vaults: Sequence[Vault], text: str, *, mode: str, limit: int, only:
         raise Invalid("The query is empty.", 'Say what to look for: co recall "async"')
     query = parse_query(text[:QUERY_LIMIT], _today())
     only = _narrowed(only, query)
-    chosen = _chosen(vaults, means) if mode == "auto" else mode
+    chosen = tier(vaults, means) if mode == "auto" else mode
     found = _ranked(vaults, query, chosen, limit, only, means) if chosen != "grep" else None
     if found is None:
         from co_cli.retrieval.grep import grep
@@ -71,7 +72,7 @@ def _narrowed(only: Filter, query: Query) -> Filter:
     return only._replace(kinds=kinds, tags=(*only.tags, *query.tags), after=query.after, before=query.before)
 
 
-def _chosen(vaults: Sequence[Vault], means: Means) -> str:
+def tier(vaults: Sequence[Vault], means: Means) -> str:
     """The way of searching that so many notes call for."""
     count = 0
     for vault in vaults:
