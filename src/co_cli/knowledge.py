@@ -60,6 +60,7 @@ __all__ = [
     "KnowledgeBase",
     "Listing",
     "LoggedChange",
+    "Means",
     "Neighbour",
     "Note",
     "Places",

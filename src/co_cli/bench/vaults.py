@@ -1,7 +1,7 @@
 """The vaults that are measured: notes of made-up words, the same at every run.
 
 Owns the words, how often each is said, the notes that are written of them, and the queries that are put to them. Knows
-nothing of how notes are searched.
+nothing of how notes are searched, nor of what is measured.
 
 As in any language, few words are most of the text, and a larger vault knows more words: in notes of 60 words the commonest
 word stands in nearly all of them, the tenth in half, the hundredth in one of twenty, and half of all words in a handful.
@@ -12,14 +12,18 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 from bisect import bisect
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from co_cli.note import PROJECT
 from co_cli.retrieval.words import STOP_WORDS
+from co_cli.settings import PROJECT_FOLDER
+from co_cli.vault import Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 WORDS_PER_NOTE = 60
 RARE_WORD = "zanzibar"
@@ -67,14 +71,30 @@ class Language:
         return [self.words[bisect(self.weights, rng.random() * total)] for _ in range(words)]
 
 
-def write_vault(project: str, size: int) -> str:
+def each_size(sizes: Sequence[int], progress: Callable[[str, int, int], None]) -> Iterator[tuple[int, str]]:
+    """Each size with a project that has a vault of so many notes; it is gone when the next one comes."""
+    for size in sorted(sizes):
+        with tempfile.TemporaryDirectory(prefix="co-bench-") as project:
+            write_vault(project, size, progress)
+            yield size, project
+
+
+def write_vault(project: str, size: int, progress: Callable[[str, int, int], None] | None = None) -> str:
     """Write a vault of so many memories into a project; returns the folder of the memories."""
-    memories = os.path.join(project, ".co-cli", "knowledge", "memories")
+    memories = os.path.join(project, PROJECT_FOLDER, "knowledge", "memories")
     os.makedirs(memories)
-    for name, text in _notes(size):
+    for number, (name, text) in enumerate(_notes(size), start=1):
         with open(os.path.join(memories, name), "wb") as file:
             file.write(text)
+        if progress and number % _RARE_EVERY == 0:
+            progress(f"writing {size:,} notes", number, size)
     return memories
+
+
+def open_vault(project: str) -> Vault:
+    """The vault of a project that was written so."""
+    root = os.path.join(project, PROJECT_FOLDER, "knowledge")
+    return Vault(root, PROJECT, os.path.join(project, "state", "journal"))
 
 
 def _notes(size: int) -> Iterator[tuple[str, bytes]]:

@@ -146,6 +146,13 @@ def nearest(index: Index, query: bytes, narrowing: Narrowing, limit: int) -> lis
     return _cosines(index, query, shortlist, values, limit)
 
 
+def every(index: Index) -> list[bytes]:
+    """All vectors as they are kept, in the order of their passages."""
+    with complaints(index.path):
+        rows: Any = index.connection.execute("SELECT vector FROM vectors ORDER BY passage")
+        return [row[0] for row in rows]
+
+
 def cosines(index: Index, query: bytes, ids: Sequence[int]) -> list[tuple[int, float]]:
     """The cosine of a quantised vector with those of these passages, the nearest first."""
     return _cosines(index, query, ",".join(map(str, ids)), (), len(ids))

@@ -30,6 +30,7 @@ __all__ = [
     "Means",
     "Recalled",
     "Why",
+    "narrowed",
     "retrieve",
     "tier",
 ]
@@ -46,7 +47,7 @@ def retrieve(vaults: Sequence[Vault], text: str, *, mode: str, limit: int, only:
     if not text.strip(' \t\r\n"'):
         raise Invalid("The query is empty.", 'Say what to look for: co recall "async"')
     query = parse_query(text[:QUERY_LIMIT], _today())
-    only = _narrowed(only, query)
+    only = narrowed(only, query)
     chosen = tier(vaults, means) if mode == "auto" else mode
     found = _ranked(vaults, query, chosen, limit, only, means) if chosen != "grep" else None
     if found is None:
@@ -62,7 +63,7 @@ def _today() -> str:
     return time.strftime("%Y-%m-%d")
 
 
-def _narrowed(only: Filter, query: Query) -> Filter:
+def narrowed(only: Filter, query: Query) -> Filter:
     """What the query itself says of the notes that are asked for, on top of what was asked for beside it."""
     if not (query.kinds or query.tags or query.after or query.before):
         return only

@@ -65,6 +65,7 @@ _GROUPS = {
     },
     "Trying and measuring": {
         "demo": ("demo", "see what co does, in a scratch vault, in 20 seconds"),
+        "eval": ("evaluation", "measure the search on questions whose answers are known"),
         "bench": ("bench", "measure the promises on this machine"),
     },
 }
