@@ -42,7 +42,7 @@ def measure(sizes: Sequence[int], runs: int, progress: Progress) -> list[Figure]
             progress(f"{size:,} notes: measuring", 0, 1)
             bare = timed(partial(_look, memories), runs)
             nothing = timed(partial(searcher.refresh, by_meaning=False), runs)
-            changes = _Changes(searcher, memories, runs)
+            changes = Changes(searcher, memories, runs)
             figures += [
                 _figure(size, f"{_FLOOR} (the same files)", bare, bare),
                 *_grep(size, project, memories, runs, bare),
@@ -78,7 +78,7 @@ def _figure(size: int, what: str, times: Times, bare: Times, *, promised: bool =
     )
 
 
-class _Changes:
+class Changes:
     """Changes of one file, each followed by the search that has to show it."""
 
     def __init__(self, searcher: Searcher, memories: str, runs: int) -> None:

@@ -64,12 +64,14 @@ def _evaluate(arguments: Namespace) -> None:
     from co_cli.bench.quality import evaluate, load_answers
 
     mode, means = _wanted(arguments)
-    answers = {folder: load_answers(folder) for folder in dict.fromkeys(arguments.sets)}
+    names = [os.path.basename(os.path.abspath(folder)) for folder in arguments.sets]
+    if len(set(names)) < len(names):
+        raise Invalid("Two of the sets have the same name.", "Measure them one after the other.")
+    answers = [load_answers(folder) for folder in arguments.sets]
     rows, notices = [], []
-    for folder, known in answers.items():
+    for name, known in zip(names, answers, strict=True):
         with Progress() as progress:
             quality, run = evaluate(known, mode=mode, means=means, progress=progress)
-        name = os.path.basename(os.path.abspath(folder))
         embedder = means.embedder if quality.mode in ("vector", "hybrid") else ""
         row = {"set": name, "embedder": embedder, **asdict(quality)}
         if arguments.run:
@@ -122,5 +124,5 @@ def _table(rows: list[dict[str, object]]) -> str:
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.3f}" if value < 1 else f"{value:,.2f}"
+        return f"{value:.3f}" if value <= 1 else f"{value:,.2f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
