@@ -21,6 +21,7 @@ from processes import within
 from co_cli import KnowledgeBase
 from co_cli.embedding.fake import Fake
 from co_cli.errors import CoError
+from co_cli.folder import Look
 from co_cli.index.store import Index
 from co_cli.query import parse_query
 from co_cli.retrieval.hit import Filter
@@ -276,9 +277,17 @@ def test_two_notes_that_changed_places_are_told_apart(asked: KnowledgeBase, vaul
 
 def test_a_state_in_which_files_changed_places_is_another_state():
     """Not every file system shows in the time of a file that it was renamed."""
-    from co_cli.sync import _state
+    assert Look([b"a.md", b"b.md"], [1, 2]).state != Look([b"a.md", b"b.md"], [2, 1]).state
 
-    assert _state({"a.md": 1, "b.md": 2}) != _state({"a.md": 2, "b.md": 1})
+
+def test_a_note_that_came_and_went_leaves_no_trace(asked: KnowledgeBase, vault: Path, index: Index):
+    """Then the folder looks as it looked before, and the index has to know that it does not."""
+    sync(asked.vaults[0], index)
+    path = put(vault, 7, "heron")
+    assert bodies(asked, "heron") == ["heron"]
+    path.unlink()
+    assert bodies(asked, "heron") == []
+    assert index.find("memory", "007-note.md") is None
 
 
 def test_what_is_deleted_archived_or_forgotten_is_found_no_more(asked: KnowledgeBase, vault: Path):

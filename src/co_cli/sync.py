@@ -15,13 +15,9 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.chunking import split
 from co_cli.errors import CoError, Unavailable
-from co_cli.files import locked
-from co_cli.index import vectors
 from co_cli.index.database import Damaged, database_path, remove
 from co_cli.index.store import Entry, Index, Part, as_text
-from co_cli.links import key_of, links
 from co_cli.note import FOLDERS, MEMORY, NoteError, Problem, instant, parse_note
 
 if TYPE_CHECKING:
@@ -180,9 +176,12 @@ def end_anew(index: Index) -> None:
 
 def throw_away(vault: Vault, cache: str) -> None:
     """Remove the index of a vault, which loses nothing but the time to make it anew."""
+    from co_cli.files import locked
+
     path = index_path(vault, cache)
-    with locked(os.path.dirname(path)):
-        remove(path)
+    if os.path.exists(path):
+        with locked(os.path.dirname(path)):
+            remove(path)
 
 
 def sync(
@@ -229,20 +228,21 @@ class _Sync:
         """Files of each kind whose stat does not say for certain what they hold."""
 
     def run(self, kinds: Iterable[str]) -> SyncReport:
-        unchanged = 0
+        unchanged, version = 0, self.index.version()
         changed: dict[str, list[str]] = {}
         states: dict[str, str] = {}
         gone: dict[tuple[str, str], bytes | None] = {}
         for kind in kinds:
-            seen = self.vault.stamps(kind, self.problems)
-            if seen is None or (not seen and not self._is_known_folder(kind)):
+            look = self.vault.look(kind, self.problems)
+            if look is None or (not look.names and not self._is_known_folder(kind)):
                 if self.index.stamps(kind):  # what is not there to be seen is not seen to be gone
                     self.unseen.append(kind)
                 continue
-            states[kind] = _state(seen)
+            states[kind] = look.state
             if self.index.meta(f"state:{kind}") == states[kind]:
-                unchanged += len(seen)
+                unchanged += len(look.names)
                 continue
+            seen = look.by_name()
             known = self.index.stamps(kind)
             changed[kind] = [name for name, stamp in seen.items() if known.get(name) != stamp]
             unchanged += len(seen) - len(changed[kind])
@@ -252,7 +252,7 @@ class _Sync:
         if changed:
             unchanged += self._take_in(changed, gone)
             self._remove(gone)
-            self._remember(states, changed)
+            self._remember(states, changed, version)
             self.index.count_frequent()
         indexed, removed, renamed = map(tuple, (self.indexed, self.removed, self.renamed))
         return SyncReport(indexed, removed, renamed, unchanged, tuple(self.problems), tuple(self.unseen))
@@ -261,17 +261,16 @@ class _Sync:
         """Whether a folder without notes is the one that had some, and not one on which a disk should be mounted."""
         return bool(self.index.meta(f"folder:{kind}") == self.vault.folder_identity(kind))
 
-    def _remember(self, states: dict[str, str], changed: dict[str, list[str]]) -> None:
-        """Remember the state of each folder that is known to the last file, so that one look tells that it is the same."""
-        for kind in changed:
-            found = {f"folder:{kind}": self.vault.folder_identity(kind)}
-            if not self.unsettled[kind]:
-                found[f"state:{kind}"] = states[kind]
-            news = {key: value for key, value in found.items() if self.index.meta(key) != value}
-            if news:
-                with self.index.writing():
-                    for key, value in news.items():
-                        self.index.set_meta(key, value)
+    def _remember(self, states: dict[str, str], changed: dict[str, list[str]], version: int) -> None:
+        """Remember the state of each folder that is known to the last file, so that one look tells that it is the same.
+
+        Not where another process has written meanwhile: what it saw may be newer than what was seen here.
+        """
+        with self.index.writing():
+            for kind in changed:
+                self.index.set_meta(f"folder:{kind}", self.vault.folder_identity(kind))
+                if not self.unsettled[kind] and self.index.version() == version:
+                    self.index.set_meta(f"state:{kind}", states[kind])
 
     def _take_in(self, changed: dict[str, list[str]], gone: dict[tuple[str, str], bytes | None]) -> int:
         """Read the changed files, batch by batch; returns how many turned out to hold what they held."""
@@ -302,6 +301,7 @@ class _Sync:
         unread = {problem.path.rpartition(os.sep)[2]: problem for problem in problems}
         missing = [name for name in names if known[name] and name not in entries and name not in touched]
         with self.index.writing():
+            self.index.set_meta(f"state:{kind}", "")  # none that was seen before, until all is known again
             raced = [name for name in (*touched, *entries) if self.index.find(kind, name) != known[name]]
             for name, raw, sha in self._read(kind, raced, problems) if raced else ():
                 # Another process was faster. Which of the two has read the newer file only the file can tell.
@@ -361,6 +361,7 @@ class _Sync:
         for start in range(0, len(keys), BATCH):
             with self.index.writing():
                 for kind, name in keys[start : start + BATCH]:
+                    self.index.set_meta(f"state:{kind}", "")
                     path = self.vault.path_of(kind, name)
                     known = self.index.find(kind, name)
                     if known and not os.path.lexists(path):
@@ -402,6 +403,8 @@ def embed(vault: Vault, index: Index, embedder: Embedder, *, seconds: float, pro
 
     Returns whether there were vectors of another model, which are of no use.
     """
+    from co_cli.index import vectors
+
     had_others = vectors.prepare(index, embedder.fingerprint)
     now = time.monotonic()
     deadline = now + seconds
@@ -448,14 +451,6 @@ def _texts(vault: Vault, rows: list[Pending]) -> dict[int, str]:
     return texts
 
 
-def _state(stamps: dict[str, int]) -> str:
-    """What tells one state of a folder from every other: the names in it, and their stamps."""
-    from zlib import crc32
-
-    names = "\n".join(stamps).encode("utf-8", "surrogateescape")
-    return f"{len(stamps)} {crc32(names)} {hash(tuple(stamps.values()))}"
-
-
 def known_problems(vault: Vault, index: Index, kinds: Iterable[str] = tuple(FOLDERS)) -> list[Problem]:
     """The files that are no notes, as the index remembers them."""
     found = []
@@ -467,6 +462,8 @@ def known_problems(vault: Vault, index: Index, kinds: Iterable[str] = tuple(FOLD
 
 def _parts(note: Note) -> Iterator[Part]:
     from hashlib import blake2b
+
+    from co_cli.chunking import split
 
     for passage in split(note.body, whole=note.kind == MEMORY):
         text = note.body[passage.start : passage.end]
@@ -490,6 +487,8 @@ def _number(note: Note) -> int | None:
 
 
 def _leads(note: Note) -> Iterator[tuple[str, str, int]]:
+    from co_cli.links import key_of, links
+
     for link in links(note.body):
         key = key_of(link, note.kind)
         if key:

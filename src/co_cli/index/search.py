@@ -103,6 +103,13 @@ class Passage(NamedTuple):
     pinned: int
 
 
+class Made(NamedTuple):
+    """What tells which notes were made in one go."""
+
+    title: str
+    created: float
+
+
 def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
     """How many passages hold each of these terms; those of frequent ones as they were last counted."""
     wanted = list(dict.fromkeys(words))
@@ -183,28 +190,21 @@ def _read(index: Index, query: str) -> list[Passage]:
 
 def beside(
     index: Index,
-    near: Sequence[Passage],
+    near: Iterable[Passage],
     reach: int,
-    are_neighbours: Callable[[Passage, Passage], bool],
+    are_neighbours: Callable[[Made, Made], bool],
     narrowing: Narrowing,
 ) -> list[int]:
     """The passages of the notes that are numbered next to those of these passages, under the same title."""
-    wanted: dict[str, dict[int, list[Passage]]] = {}
-    for passage in near:
-        if passage.number is not None:
-            for distance in range(-reach, reach + 1):
-                wanted.setdefault(passage.kind, {}).setdefault(passage.number + distance, []).append(passage)
+    made = {passage.note: Made(passage.title, passage.created) for passage in near}
     condition, values = narrowing.condition(index)
-    notes = []
     with complaints(index.path):
-        for kind, numbers in wanted.items():
-            query = (
-                "SELECT n.id, n.number, n.title, n.created FROM notes n WHERE n.kind = ?"
-                f" AND n.number IN ({','.join(map(str, numbers))}) {f'AND {condition}' if condition else ''}"
-            )
-            for row in index.connection.execute(query, (kind, *values)):
-                note, number, title, created = row
-                if any(are_neighbours(each, each._replace(title=title, created=created)) for each in numbers[number]):
-                    notes.append(note)
+        pairs = index.connection.execute(
+            "SELECT o.id, n.id, n.title, n.created FROM notes o CROSS JOIN notes n ON n.kind = o.kind"
+            " AND n.number BETWEEN o.number - ? AND o.number + ? AND n.title = o.title AND n.id != o.id"
+            f" WHERE o.id IN ({','.join(map(str, made))}) {f'AND {condition}' if condition else ''}",
+            (reach, reach, *values),
+        )
+        notes = {note for one, note, *other in pairs if are_neighbours(made[one], Made(*other))}
         query = f"SELECT id FROM passages WHERE note IN ({','.join(map(str, notes))})"
-        return [row[0] for row in index.connection.execute(query)]
+        return [row[0] for row in index.connection.execute(query)] if notes else []

@@ -235,6 +235,11 @@ class Index:
         with complaints(self.path):
             return self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
 
+    def version(self) -> int:
+        """A number that changes when another process has written."""
+        with complaints(self.path):
+            return int(self.connection.pragma("data_version"))
+
     def stamps(self, kind: str) -> dict[str, int]:
         """The stamp of each file of a kind that is known."""
         with complaints(self.path):
@@ -299,7 +304,8 @@ class Index:
 
     def problems(self, kinds: Iterable[str]) -> list[tuple[str, str, str]]:
         """The kind, name and problem of each file that is no note."""
-        query = "SELECT kind, name, problem FROM notes WHERE kind = ? AND problem IS NOT NULL"
+        # named, since SQLite would rather look through every note of the kind
+        query = "SELECT kind, name, problem FROM notes INDEXED BY notes_problem WHERE kind = ? AND problem IS NOT NULL"
         with complaints(self.path):
             rows: list[Any] = [row for kind in kinds for row in self.connection.execute(query, (kind,))]
         return [(kind, named(name), problem) for kind, name, problem in rows]
