@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 BATCH = 250
 """Files that are taken in at once: few enough that nobody who waits to write waits long."""
-_AT_FIRST, _QUICK = 8, 0.5
-"""Passages that a model is given at first; more as long as it takes less than so many seconds, and else fewer: what it has
-done is kept, however soon it breaks off."""
+_AT_FIRST, _QUICK, _SLOW = 8, 0.5, 2.0
+"""Passages that a model is given at first; more where it took less than so many seconds, fewer where it took longer. What it
+has done is kept, however soon it breaks off."""
 _DIGITS = 12
 _DATE = (
     r"(?i)[\W\d_]*(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?"
@@ -266,11 +266,14 @@ class _Sync:
 
         Not where another process has written meanwhile: what it saw may be newer than what was seen here.
         """
-        with self.index.writing():
-            for kind in changed:
-                self.index.set_meta(f"folder:{kind}", self.vault.folder_identity(kind))
-                if not self.unsettled[kind] and self.index.version() == version:
-                    self.index.set_meta(f"state:{kind}", states[kind])
+        found = {f"folder:{kind}": self.vault.folder_identity(kind) for kind in changed}
+        found.update((f"state:{kind}", states[kind]) for kind in changed if not self.unsettled[kind])
+        news = {key: value for key, value in found.items() if self.index.meta(key) != value}
+        if news:
+            with self.index.writing():
+                if self.index.version() == version:
+                    for key, value in news.items():
+                        self.index.set_meta(key, value)
 
     def _take_in(self, changed: dict[str, list[str]], gone: dict[tuple[str, str], bytes | None]) -> int:
         """Read the changed files, batch by batch; returns how many turned out to hold what they held."""
@@ -426,7 +429,10 @@ def embed(vault: Vault, index: Index, embedder: Embedder, *, seconds: float, pro
         vectors.put(index, embedder.fingerprint, list(texts), found)
         done += len(found)
         began, now = now, time.monotonic()
-        size = min(2 * size, BATCH) if now - began < _QUICK else max(size // 2, 1)
+        if now - began < _QUICK:
+            size = min(2 * size, BATCH)
+        elif now - began > _SLOW:
+            size = max(size // 2, 1)
         if progress:
             progress(index.totals().vectors, totals.passages)
     return had_others
