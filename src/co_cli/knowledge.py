@@ -29,7 +29,7 @@ from co_cli.note import (
     parse_ref,
     render_memory,
 )
-from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, is_whole, retrieve, tier
+from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve, tier
 from co_cli.settings import Places, Settings, find_places, load_settings
 from co_cli.vault import Vault, open_vaults
 
@@ -62,6 +62,7 @@ __all__ = [
     "KnowledgeBase",
     "Listing",
     "LoggedChange",
+    "Means",
     "Neighbour",
     "Note",
     "Places",
@@ -378,6 +379,8 @@ class KnowledgeBase:
 
         Words count as a whole here: who forgets "all" does not mean what is small.
         """
+        from co_cli.retrieval.grep import is_whole
+
         found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True).hits if is_whole(hit)]
         for match in (PHRASE, ALL):
             notes = tuple(hit.note for hit in found if hit.why.match == match)
