@@ -238,7 +238,7 @@ class KnowledgeBase:
         if after.raw == note.raw:
             return Saved(note, "unchanged")
         with vault.change("edit") as draft:
-            draft.summary = f"edited {after.label}"
+            draft.summary = f"{memory.name_revision(note, after)} {after.label}"
             return Saved(memory.replace(draft, vault, note, after), "updated")
 
     def _check_pinnable(self, note: Note) -> None:
