@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from co_cli.retrieval.neighbours import Neighbour
     from co_cli.retrieval.ranked import Rebuilt
     from co_cli.survey import Survey, ToolCall
-    from co_cli.sync import Coverage
+    from co_cli.sync import Coverage, SyncReport
     from co_cli.usage import UsageLog
 
 __all__ = [
@@ -72,6 +72,7 @@ __all__ = [
     "Report",
     "Saved",
     "Survey",
+    "SyncReport",
     "ToolCall",
     "Vault",
     "Why",
@@ -535,6 +536,15 @@ class KnowledgeBase:
         from co_cli.retrieval.ranked import rebuild
 
         return rebuild(self.vaults, search_means(self.places, self.settings())._replace(progress=progress))
+
+    def sync(self, progress: Callable[[str, int, int], None] | None = None) -> Mapping[str, SyncReport]:
+        """Bring the indexes in line with the notes, vectors and all, as a search does by itself; by the vault's name."""
+        from co_cli.retrieval.ranked import Searcher
+
+        means = search_means(self.places, self.settings())._replace(progress=progress)
+        with Searcher(self.vaults, means) as searcher:
+            reports = searcher.refresh(by_meaning=means.embedder != "none", seconds=float("inf"))
+            return {vault.name: report for vault, report in zip(searcher.vaults, reports, strict=True)}
 
     def coverage(self) -> Mapping[str, Coverage]:
         """How far the index of each vault knows its notes, by the vault's name; nothing is changed by looking."""
