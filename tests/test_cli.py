@@ -181,6 +181,8 @@ def test_recall_says_how_many_more_there_are(co: Co) -> None:
     assert "5 of 7 notes" in co.err
     found = co.json("recall", "fact", "-n", "3")
     assert (found["count"], found["total"]) == (3, 7)
+    co("recall", "fact", "-n", "1")
+    assert "1 of 7 notes" in co.err
     assert co("recall", '""') == 2
 
 
@@ -602,14 +604,23 @@ def test_demo_shows_the_round_trip_and_leaves_the_users_vaults_alone(co: Co, pro
     assert not (tmp_path / "home").exists()
 
 
-def test_recall_as_a_process_loads_nothing_heavy(kb: KnowledgeBase) -> None:
+HEAVY = {"pydantic", "numpy", "httpx", "mcp", "pydantic_ai", "rich", "typer", "yaml", "asyncio", "dataclasses", "inspect"}
+
+
+@pytest.mark.parametrize(("mode", "heavy"), [("grep", HEAVY | {"apsw"}), ("text", HEAVY), ("hybrid", HEAVY)])
+def test_recall_as_a_process_loads_nothing_heavy(kb: KnowledgeBase, mode: str, heavy: set[str]) -> None:
     kb.save("We deploy on Fridays", tags=["deploy"])
-    code = "import sys; from co_cli.surfaces.cli.main import main; main(['recall', 'deploy']); print(*sys.modules)"
+    kb.sync()
+    code = f"""
+import sys
+from co_cli.surfaces.cli.main import main
+main(["recall", "deploy", "--mode", "{mode}"])
+print(*sys.modules)
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "We deploy on Fridays" in done.stdout
-    loaded = set(done.stdout.splitlines()[-1].split())
-    heavy = {"pydantic", "numpy", "httpx", "mcp", "pydantic_ai", "rich", "typer", "yaml", "apsw", "asyncio", "dataclasses"}
-    assert loaded & heavy == set()
+    assert f"1 note · {mode}\n" in done.stderr
+    assert set(done.stdout.splitlines()[-1].split()) & heavy == set()
 
 
 def test_output_that_is_cut_off_by_its_reader_is_no_error(kb: KnowledgeBase) -> None:
