@@ -174,6 +174,16 @@ def test_forget_means_whole_words_and_never_reaches_into_the_other_vault(co: Co)
     assert co("forget", "g:1") == 0
 
 
+def test_a_key_is_never_lost_to_a_twin_in_the_other_vault(co: Co) -> None:
+    co("learn", "We indent with tabs", "--global")
+    assert co("learn", "we indent with tabs!") == 0
+    assert "g:1 already says this" in co.out
+    co("learn", "We indent with tabs", "--key", "indent")
+    assert co.json("list", "--key", "indent")["memories"][0]["ref"] == "1"
+    co("learn", "We indent with spaces", "--key", "indent")
+    assert [note["content"] for note in co.json("list")["memories"]] == ["We indent with spaces", "We indent with tabs"]
+
+
 def test_recall_says_how_many_more_there_are(co: Co) -> None:
     for number in range(7):
         co("learn", f"Fact number {number}")

@@ -191,10 +191,14 @@ class KnowledgeBase:
         return Saved(note, "created")
 
     def _holder(self, vault: Vault, content: str, key: str) -> Note | None:
-        """The memory that says this already; what is saved for one project may be known for all."""
+        """The memory that says this already; what is saved for one project may be known for all.
+
+        A text with a key is to be found by it in its own vault, so there it has a memory of its own.
+        """
         from co_cli import memory
 
-        vaults = [vault, *(other for other in self.vaults if vault.name == PROJECT and other is not vault)]
+        others = self.vaults if vault.name == PROJECT and not key else ()
+        vaults = [vault, *(other for other in others if other is not vault)]
         found = chain.from_iterable(memory.twins(each, content) for each in vaults)
         return next((note for note in found if not (key and note.key)), None)
 
