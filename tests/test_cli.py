@@ -12,6 +12,7 @@ import pytest
 from commands import Co
 
 from co_cli import Invalid, KnowledgeBase
+from co_cli.bench.cli import write_vault
 from co_cli.errors import KINDS
 from co_cli.surfaces.cli.main import COMMANDS, EXIT_CODES, build_parser
 
@@ -617,20 +618,35 @@ def test_demo_shows_the_round_trip_and_leaves_the_users_vaults_alone(co: Co, pro
 HEAVY = {"pydantic", "numpy", "httpx", "mcp", "pydantic_ai", "rich", "typer", "yaml", "asyncio", "dataclasses", "inspect"}
 
 
+def recall_in_a_process(*words: str) -> tuple[str, str, set[str]]:
+    """What a recall says on stdout and stderr, and which modules it has loaded by then."""
+    code = "import sys; from co_cli.surfaces.cli.main import main; main(['recall', *sys.argv[1:]]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    said, _, modules = done.stdout.rstrip("\n").rpartition("\n")
+    return said, done.stderr, set(modules.split())
+
+
 @pytest.mark.parametrize(("mode", "heavy"), [("grep", HEAVY | {"apsw"}), ("text", HEAVY), ("hybrid", HEAVY)])
 def test_recall_as_a_process_loads_nothing_heavy(kb: KnowledgeBase, mode: str, heavy: set[str]) -> None:
     kb.save("We deploy on Fridays", tags=["deploy"])
     kb.sync()
-    code = f"""
-import sys
-from co_cli.surfaces.cli.main import main
-main(["recall", "deploy", "--mode", "{mode}"])
-print(*sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "We deploy on Fridays" in done.stdout
-    assert f"1 note · {mode}\n" in done.stderr
-    assert set(done.stdout.splitlines()[-1].split()) & heavy == set()
+    said, about, loaded = recall_in_a_process("deploy", "--mode", mode)
+    assert "We deploy on Fridays" in said
+    assert about == f"1 note · {mode}\n"
+    assert loaded & heavy == set()
+
+
+@pytest.mark.slow
+def test_recall_among_ten_thousand_notes_loads_nothing_heavy(project: Path, kb: KnowledgeBase) -> None:
+    write_vault(str(project), 10_000)
+    said, about, loaded = recall_in_a_process("zanzibar", "-n", "20", "--mode", "grep")
+    assert (said.count("zanzibar"), about) == (10, "10 notes · grep\n")
+    assert loaded & (HEAVY | {"apsw"}) == set()
+    kb.sync()
+    said, about, loaded = recall_in_a_process("zanzibar", "-n", "10")
+    assert said.count("zanzibar") == 10
+    assert about.endswith("notes · hybrid\n")
+    assert loaded & HEAVY == set()
 
 
 def test_output_that_is_cut_off_by_its_reader_is_no_error(kb: KnowledgeBase) -> None:
