@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from co_cli.retrieval.neighbours import Neighbour
     from co_cli.retrieval.ranked import Rebuilt
     from co_cli.survey import Survey, ToolCall
-    from co_cli.sync import Coverage
+    from co_cli.sync import Coverage, SyncReport
     from co_cli.usage import UsageLog
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "Report",
     "Saved",
     "Survey",
+    "SyncReport",
     "ToolCall",
     "Vault",
     "Why",
@@ -191,10 +192,14 @@ class KnowledgeBase:
         return Saved(note, "created")
 
     def _holder(self, vault: Vault, content: str, key: str) -> Note | None:
-        """The memory that says this already; what is saved for one project may be known for all."""
+        """The memory that says this already; what is saved for one project may be known for all.
+
+        A text with a key is to be found by it in its own vault, so there it has a memory of its own.
+        """
         from co_cli import memory
 
-        vaults = [vault, *(other for other in self.vaults if vault.name == PROJECT and other is not vault)]
+        others = self.vaults if vault.name == PROJECT and not key else ()
+        vaults = [vault, *(other for other in others if other is not vault)]
         found = chain.from_iterable(memory.twins(each, content) for each in vaults)
         return next((note for note in found if not (key and note.key)), None)
 
@@ -239,7 +244,7 @@ class KnowledgeBase:
         if after.raw == note.raw:
             return Saved(note, "unchanged")
         with vault.change("edit") as draft:
-            draft.summary = f"edited {after.label}"
+            draft.summary = f"{memory.name_revision(note, after)} {after.label}"
             return Saved(memory.replace(draft, vault, note, after), "updated")
 
     def _check_pinnable(self, note: Note) -> None:
@@ -542,6 +547,15 @@ class KnowledgeBase:
         from co_cli.retrieval.ranked import rebuild
 
         return rebuild(self.vaults, search_means(self.places, self.settings())._replace(progress=progress))
+
+    def sync(self, progress: Callable[[str, int, int], None] | None = None) -> Mapping[str, SyncReport]:
+        """Bring the indexes in line with the notes, vectors and all, as a search does by itself; by the vault's name."""
+        from co_cli.retrieval.ranked import Searcher
+
+        means = search_means(self.places, self.settings())._replace(progress=progress)
+        with Searcher(self.vaults, means) as searcher:
+            reports = searcher.refresh(by_meaning=means.embedder != "none", seconds=float("inf"))
+            return {vault.name: report for vault, report in zip(searcher.vaults, reports, strict=True)}
 
     def coverage(self) -> Mapping[str, Coverage]:
         """How far the index of each vault knows its notes, by the vault's name; nothing is changed by looking."""

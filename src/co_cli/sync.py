@@ -244,7 +244,7 @@ class _Sync:
                 continue
             seen = look.by_name()
             known = self.index.stamps(kind)
-            changed[kind] = [name for name, stamp in seen.items() if known.get(name) != stamp]
+            changed[kind] = sorted((name for name, stamp in seen.items() if known.get(name) != stamp), key=_by_number)
             unchanged += len(seen) - len(changed[kind])
             for name in known.keys() - seen.keys():
                 found = self.index.find(kind, name)
@@ -482,6 +482,12 @@ def embedded_text(title: str, heading: str, text: str) -> str:
     """What a model is given to say what a passage is about; a title that is only a date says nothing of that."""
     title = "" if re.fullmatch(_DATE, title) else title.replace("_", " ")
     return "\n".join(filter(None, (title, heading, text)))
+
+
+def _by_number(name: str) -> tuple[int, str]:
+    """What brings files into the order in which they were made, as far as their names tell it."""
+    digits = name.partition("-")[0]
+    return (int(digits) if len(digits) <= _DIGITS and digits.isdecimal() else 0), name
 
 
 def _number(note: Note) -> int | None:
