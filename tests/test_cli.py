@@ -12,7 +12,7 @@ import pytest
 from commands import Co
 
 from co_cli import Invalid, KnowledgeBase
-from co_cli.bench.cli import write_vault
+from co_cli.bench.vaults import write_vault
 from co_cli.errors import KINDS
 from co_cli.surfaces.cli.main import COMMANDS, EXIT_CODES, build_parser
 
@@ -270,7 +270,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
     ]
     for command in commands:
         assert isinstance(co.json(*command), dict), command
-    assert {command[0] for command in commands} | {"bench"} == set(COMMANDS)
+    assert {command[0] for command in commands} | {"bench", "eval"} == set(COMMANDS)
     co("config", "--json", "list")
     assert "settings" in json.loads(co.out)
 
@@ -634,6 +634,20 @@ def test_recall_as_a_process_loads_nothing_heavy(kb: KnowledgeBase, mode: str, h
     assert "We deploy on Fridays" in said
     assert about == f"1 note · {mode}\n"
     assert loaded & heavy == set()
+
+
+def test_a_search_by_words_loads_nothing_that_only_others_need(kb: KnowledgeBase) -> None:
+    kb.save("We deploy on Fridays", tags=["deploy"])
+    kb.recall("deploy", mode="text")  # the index is there
+    arguments = ["recall", "deploy", "--mode", "text"]
+    code = f"import sys; from co_cli.surfaces.cli.main import main; main({arguments}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "We deploy on Fridays" in done.stdout
+    loaded = set(done.stdout.splitlines()[-1].split())
+    others = {"embedding", "index.vectors", "chunking", "links", "retrieval.grep", "journal", "draft", "memory"}
+    assert (
+        loaded & ({f"co_cli.{name}" for name in others} | {"dataclasses", "json", "hashlib", "datetime", "numpy"}) == set()
+    )
 
 
 @pytest.mark.slow

@@ -194,7 +194,7 @@ class Vault:
             names = []
         except OSError as error:
             raise Unavailable(f"{folder} cannot be read: {reason(error)}.", "Check its permissions.") from error
-        return frozenset(name[:-3] for name in names if _is_note_name(name))
+        return frozenset(name[:-3] for name in names if is_note_name(name))
 
     def path_of(self, kind: str, name: str) -> str:
         """The path of a file of a kind."""
