@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from commands import Co
 
 from co_cli import KnowledgeBase, open_knowledge
 
@@ -20,6 +21,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CO_HOME", str(tmp_path / "home" / ".config" / "co-cli"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home" / ".local" / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
     top = tmp_path / "project"
     (top / ".git").mkdir(parents=True)
     monkeypatch.chdir(top)
@@ -46,6 +48,12 @@ def global_vault(tmp_path: Path) -> Path:
     folder = tmp_path / "home" / ".config" / "co-cli" / "knowledge"
     (folder / "memories").mkdir(parents=True)
     return folder
+
+
+@pytest.fixture
+def co(capsys: pytest.CaptureFixture[str]) -> Co:
+    """The command."""
+    return Co(capsys)
 
 
 @pytest.fixture(autouse=True)

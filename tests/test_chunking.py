@@ -1,15 +1,14 @@
-"""A body becomes passages that lose nothing, and links that are really links."""
+"""A body becomes passages that lose nothing."""
 
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from co_cli.chunking import GOAL, SMALL, WHOLE, Link, _tokens, links, split
+from co_cli.chunking import GOAL, SMALL, WHOLE, _tokens, split
 
 promise = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -104,19 +103,9 @@ def test_no_passage_is_huge(body):
 
 
 @promise
-@given(bodies)
-def test_links_are_what_stands_in_the_body(body):
-    for link in links(body):
-        assert link.written in body
-        assert link.target
-        assert body.split("\n")[link.line - 1].strip() or link.written.startswith("[")
-
-
-@promise
 @given(st.text())
 def test_any_text_is_a_body(body):
     split(body)
-    links(body)
 
 
 # ----------------------------------------------------------------------------------------------------------- passages
@@ -296,136 +285,3 @@ def test_windows_line_ends_make_the_same_passages():
 
 def test_the_title_of_a_passage_is_never_huge():
     assert {len(heading) for heading, _ in passages(f"# {words(5000)}")} == {200}
-
-
-# -------------------------------------------------------------------------------------------------------------- links
-
-
-@pytest.mark.parametrize(
-    ("written", "target", "anchor"),
-    [
-        ("[[deploy]]", "deploy", ""),
-        ("[[ deploy ]]", "deploy", ""),
-        ("[[Deploy guide|the guide]]", "Deploy guide", ""),
-        (r"[[deploy\|in a table]]", "deploy", ""),
-        ("[[deploy#Roll back|so]]", "deploy", "Roll back"),
-        ("[[topic:deploy]]", "topic:deploy", ""),
-        ("![[deploy]]", "deploy", ""),
-        ("![[deploy.md]]", "deploy.md", ""),
-        ("![[Release 1.2]]", "Release 1.2", ""),
-        ("[x](../topics/deploy.md)", "../topics/deploy.md", ""),
-        ('[x](../topics/deploy.md#a "title")', "../topics/deploy.md", "a"),
-        ("[x](a.md 'one')", "a.md", ""),
-        ("[x](a.md (one))", "a.md", ""),
-        ("[x](<my file.md#the end>)", "my file.md", "the end"),
-        ("[x](my%20file%C3%A9.md)", "my fileé.md", ""),
-        ("[x](a%zz%ff.md)", "a%zz\ufffd.md", ""),
-        ("[x](a(1).md)", "a(1).md", ""),
-        (r"[x](a\(1.md)", "a(1.md", ""),
-        ("[`x` [y] z](a.md)", "a.md", ""),
-        ("[](a.md)", "a.md", ""),
-        ("![x](a.MD)", "a.MD", ""),
-        ("[x](report.pdf)", "report.pdf", ""),
-        ("[x]: ../a.md", "../a.md", ""),
-        ("[x]: <my file.md#b>", "my file.md", "b"),
-    ],
-)
-def test_a_link_is_found_and_read(written, target, anchor):
-    wiki = written.lstrip("!").startswith("[[")
-    assert links(f"before\n\n{written}\n\nafter") == (Link(target, anchor, wiki, 3, written),)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "`[[no]]`",
-        "`` [[no]] ` [a](b.md) ``",
-        "```\n[[no]]\n```",
-        "~~~\n[no](a.md)\n",
-        "> ```\n> [[no]]\n",
-        "    [[no]]",
-        "text\n\n\t[[no]]\n\n    [no](a.md)",
-        "    - [[no]]",
-        "<!-- [[no]] -->",
-        "<!--\n\n[[no]]\n\n[no](a.md)\n-->",
-        "[x](http://example.org/a.md)",
-        "[x](HTTPS://example.org) [x](mailto:a@example.org) [x](//example.org/a.md)",
-        "[[https://example.org]]",
-        "[x](#anchor) [[#anchor]] [[|x]] [[ ]]",
-        "![x](a.png) ![[a.png]]",
-        r"\[x](a.md) \[\[a]] [x\](a.md)",
-        "[x](a b.md)",
-        "](a.md)",
-        "[x\n\ny](a.md)",
-        "[x] (a.md)",
-        "[^1]: footnote.md",
-        "[//]: # (a comment)",
-        "[x](",
-        "[[a",
-        "[[a\nb]]",
-    ],
-)
-def test_what_is_no_link_to_a_note(body):
-    assert links(body) == ()
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "` [[yes]]",
-        "` [[yes]]\n\n`",
-        "`` [[yes]] `",
-        r"\` [[yes]] `",
-        "<!-- [[yes]]",
-        "`<!--` [[yes]] `-->`",
-        "- item\n\n    [[yes]]",
-        "paragraph\n    [[yes]]",
-        "```\ncode\n```\n[[yes]]",
-        "    ```\n\n[[yes]]",
-    ],
-)
-def test_what_only_looks_like_code(body):
-    assert [link.target for link in links(body)] == ["yes"]
-
-
-def test_links_come_in_their_order_with_their_lines():
-    body = "[[a]] [b](b.md)\r\n\r\n[ref]: c.md\r\n[![picture](x.png)](d.md)"
-    assert [(link.target, link.line) for link in links(body)] == [("a", 1), ("b.md", 1), ("c.md", 3), ("d.md", 4)]
-
-
-# --------------------------------------------------------------------------------------------------------------- time
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "# Head\n\nSome words, and more of them. [[link]]\n\n- item\n\n```\ncode\n```\n\n",
-        "x",
-        "word ",
-        "漢",
-        "\u0301",
-        "a\f",
-        "    ```x\n",
-        "```` `\n",
-        "> ",
-        "a\n---\n",
-        "[[`",
-        "](a",
-        "[](a (",
-        "[[<!--",
-        "[a]:\n",
-        "| ",
-        "&" * 1999 + " ",
-    ],
-)
-def test_twice_as_much_takes_twice_as_long(piece):
-    def cost(size):
-        body = piece * (size // len(piece))
-        begun = time.process_time()
-        split(body)
-        links(body)
-        return time.process_time() - begun
-
-    cost(10_000)
-    assert cost(1_600_000) < 6 * cost(400_000) + 0.2

@@ -9,35 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import Co
 
 from co_cli import Invalid, KnowledgeBase
 from co_cli.errors import KINDS
-from co_cli.surfaces.cli.main import COMMANDS, EXIT_CODES, build_parser, main
-
-
-class Co:
-    """Runs commands as a person would, and keeps what they said."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-        self.out = self.err = ""
-
-    def __call__(self, *argv: str) -> int:
-        """Run one command; returns its exit code."""
-        code = main(list(argv))
-        self.out, self.err = self._capsys.readouterr()
-        return code
-
-    def json(self, *argv: str) -> dict:
-        """Run one command with ``--json``, and read its stdout, which must be one document."""
-        self(*argv, "--json")
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def co(capsys: pytest.CaptureFixture[str]) -> Co:
-    """The command."""
-    return Co(capsys)
+from co_cli.surfaces.cli.main import COMMANDS, EXIT_CODES, build_parser
 
 
 def test_a_fact_that_is_learned_can_be_recalled_listed_and_shown(co: Co, project: Path) -> None:

@@ -1,8 +1,7 @@
-"""From the body of a note to what is searched and followed: its passages and its links.
+"""From the body of a note to what is searched: its passages.
 
-Owns where a Markdown body may be cut, how much of it makes a passage, and what in it points to another note. Knows nothing
-of files, the index or models: a token is estimated here, never counted. Pure, linear in the length of the body, and never
-raises.
+Owns the blocks of a Markdown body, where it may be cut, and how much of it makes a passage. Knows nothing of files, the
+index or models: a token is estimated here, never counted. Pure, linear in the length of the body, and never raises.
 
 How a body is cut:
 
@@ -40,7 +39,9 @@ _TITLE_LENGTH = 200
 _CLUSTER = 32
 """Characters that belong to one sign, such as a letter with its accents, are not looked at beyond this."""
 
-_TEXT, _ITEM, _FENCE, _HEADING, _ROWS = "text", "item", "fence", "heading", "rows"
+TEXT, ITEM, FENCE, HEADING = "text", "item", "fence", "heading"
+"""The kinds of blocks."""
+_ROWS = "rows"
 
 # A line at which something new begins. Every pattern looks at a line once, so that nothing takes more than linear time.
 _LINE = r"""
@@ -74,18 +75,9 @@ class Passage(NamedTuple):
     """The line of the body in which it starts, from 1."""
 
 
-class Link(NamedTuple):
-    """A place in a body that points to another note, or to a file beside it."""
+class Block(NamedTuple):
+    """A part of a body that Markdown takes as one thing."""
 
-    target: str
-    anchor: str
-    wiki: bool
-    line: int
-    written: str
-    """The link as it stands in the body; for a reference link that is its definition, which holds the target."""
-
-
-class _Block(NamedTuple):
     start: int
     end: int
     kind: str
@@ -93,7 +85,7 @@ class _Block(NamedTuple):
     title: str = ""
 
 
-_Trail = tuple[_Block, ...]
+_Trail = tuple[Block, ...]
 
 
 class _Draft(NamedTuple):
@@ -147,51 +139,51 @@ def _tokens(body: str, start: int, end: int) -> float:
 # -------------------------------------------------------------------------------------------------------------- blocks
 
 
-def _blocks(body: str) -> Iterator[_Block]:
+def blocks(body: str) -> Iterator[Block]:
     """The blocks of a body in their order; between them is nothing but white space."""
     border = re.compile(_BORDER)
-    start, kind = 0, _TEXT
+    start, kind = 0, TEXT
     found = re.match(_FIRST, body) or border.search(body)
     while found:
         name = found.lastgroup
         at = found.start(name) if name else found.end()
-        new = _new_block(body, found, start if kind is _TEXT else -1) if name in ("atx", "fence", "rule") else None
+        new = _new_block(body, found, start if kind is TEXT else -1) if name in ("atx", "fence", "rule") else None
         if new:
             if new.start > start:
-                yield _Block(start, new.start, kind)
+                yield Block(start, new.start, kind)
             yield new
-            start, kind = new.end, _TEXT
+            start, kind = new.end, TEXT
             at = new.end - 1 if body[new.end - 1] == "\n" else new.end
         elif name == "blank":
             at = found.end() - 1
             if found.start(name) > start or ">" in found[0]:
-                yield _Block(start, at + 1, kind)
-            start, kind = at + 1, _TEXT
+                yield Block(start, at + 1, kind)
+            start, kind = at + 1, TEXT
         elif name != "rule":
             if at > start:
-                yield _Block(start, at, kind)
-            start, kind = at, _ITEM if name == "item" else _TEXT
+                yield Block(start, at, kind)
+            start, kind = at, ITEM if name == "item" else TEXT
         found = border.search(body, at)
     if start < len(body):
-        yield _Block(start, len(body), kind)
+        yield Block(start, len(body), kind)
 
 
-def _new_block(body: str, found: re.Match[str], paragraph: int) -> _Block | None:
+def _new_block(body: str, found: re.Match[str], paragraph: int) -> Block | None:
     """The heading, fence or rule that a line begins; under a paragraph of one line, a rule makes it a heading."""
     at, end = found.start(found.lastgroup or 0), found.end()
     if found["fence"] is not None:
-        return _Block(at, _fence_end(body, found), _FENCE)
+        return Block(at, _fence_end(body, found), FENCE)
     after = end + 1 if body[end : end + 1] == "\n" else end
     if found["atx"] is not None:
         marked = found["atx"].lstrip(" ")
         title = marked.lstrip("#")
-        return _Block(at, after, _HEADING, len(marked) - len(title), _title(title))
+        return Block(at, after, HEADING, len(marked) - len(title), _title(title))
     sign = body[end - 1] if body[end - 1] in "=-*_" else found["rule"].strip()[0]
     if 0 <= paragraph < at - 1 and sign in "=-" and at - paragraph <= _TITLE_LENGTH:
         above = body[paragraph:at].rstrip("\r\n")
         if above.strip() and "\n" not in above and above[0] not in "|>\t" and not above.startswith("    "):
-            return _Block(paragraph, after, _HEADING, 1 if sign == "=" else 2, _title(above))
-    return _Block(at, after, _TEXT) if sign != "=" and found["rule"].count(sign) > 2 else None  # noqa: PLR2004 - "--" is text
+            return Block(paragraph, after, HEADING, 1 if sign == "=" else 2, _title(above))
+    return Block(at, after, TEXT) if sign != "=" and found["rule"].count(sign) > 2 else None  # noqa: PLR2004 - "--" is text
 
 
 def _title(text: str) -> str:
@@ -222,11 +214,11 @@ def _fence_end(body: str, found: re.Match[str]) -> int:
 
 def _drafts(body: str) -> list[_Draft]:
     drafts: list[_Draft] = []
-    section: list[_Block] = []
+    section: list[Block] = []
     trail: _Trail = ()
     empty = True  # the section has headings only
-    for block in _blocks(body):
-        if block.kind is _HEADING:
+    for block in blocks(body):
+        if block.kind is HEADING:
             # the heading of a section without a text of its own goes with the first one under it
             if section and not (empty and trail and block.level > trail[-1].level):
                 _close(body, section, trail, drafts)
@@ -242,7 +234,7 @@ def _drafts(body: str) -> list[_Draft]:
     return drafts
 
 
-def _close(body: str, section: list[_Block], trail: _Trail, drafts: list[_Draft]) -> None:
+def _close(body: str, section: list[Block], trail: _Trail, drafts: list[_Draft]) -> None:
     """Add a section to the drafts; if it is whole it may go with the one before it, under the heading of both."""
     start, end = section[0].start, section[-1].end
     size = _tokens(body, start, end)
@@ -262,7 +254,7 @@ def _close(body: str, section: list[_Block], trail: _Trail, drafts: list[_Draft]
         drafts.append(_Draft(start, end, size, trail))
 
 
-def _packed(body: str, section: list[_Block], trail: _Trail) -> list[_Draft]:
+def _packed(body: str, section: list[Block], trail: _Trail) -> list[_Draft]:
     """A long section as passages: as many blocks as fit go together, and what does not fit is cut."""
     drafts: list[_Draft] = []
     start, size = section[0].start, 0.0
@@ -273,12 +265,12 @@ def _packed(body: str, section: list[_Block], trail: _Trail) -> list[_Draft]:
         while at < block.end:
             tokens = _tokens(body, at, block.end)
             room = GOAL if heading and size < SMALL else GOAL - size
-            if tokens <= room or (kind is _FENCE and room == GOAL):
+            if tokens <= room or (kind is FENCE and room == GOAL):
                 size += tokens
-                heading = heading and kind is _HEADING
+                heading = heading and kind is HEADING
                 break
             cut = at
-            if kind is not _FENCE and tokens > GOAL and room >= SMALL:
+            if kind is not FENCE and tokens > GOAL and room >= SMALL:
                 cut = _cut(body, at, block.end, room, rows=kind is _ROWS)
                 size += _tokens(body, at, cut)
             drafts.append(_Draft(start, cut, size, trail))
@@ -292,10 +284,10 @@ def _packed(body: str, section: list[_Block], trail: _Trail) -> list[_Draft]:
     return drafts
 
 
-def _stiffness(body: str, block: _Block) -> str:
+def _stiffness(body: str, block: Block) -> str:
     """How a block may be cut: a fence not at all, unless it is absurdly long; then, and in a table, between lines."""
-    if block.kind is _FENCE:
-        return _FENCE if _tokens(body, block.start, block.end) <= WHOLE else _ROWS
+    if block.kind is FENCE:
+        return FENCE if _tokens(body, block.start, block.end) <= WHOLE else _ROWS
     if block.end - block.start > GOAL and re.compile(_TABLE).search(body, block.start, block.end):
         return _ROWS
     return block.kind
@@ -340,146 +332,3 @@ def _between_signs(body: str, at: int, stop: int) -> int:
         if not joined and not "\U0001f3fb" <= sign <= "\U0001f3ff" and body[cut - 1] != "\u200d":
             return cut
     return stop
-
-
-# --------------------------------------------------------------------------------------------------------------- links
-
-_CODE = r"`+|<!--|\\[\[\]()<>!`\\]"
-_INDENTED = r"(?:(?: {4}|\t)[^\n]*(?:\n|$))+"
-_DESTINATION = r"<[^<>\n]*>|[^\s()<>]*+(?:\([^\s()<>]*+\)[^\s()<>]*+)*+"
-_TITLE = r"\"[^\"]{0,500}\"|'[^']{0,500}'|\([^()]{0,500}\)"
-_LINK = rf"""(?x)
-    !?\[\[(?P<wiki>[^\[\]\n]{{1,1000}})\]\]
-  | (?P<open>!?\[)
-  | \](?:\(\s*+(?P<to>{_DESTINATION})(?:\s++(?:{_TITLE}))?\s*+\))?
-  | (?P<gap>\n[ \t\r]*+\n)
-"""
-_DEFINITION = r"(?m)^ {0,3}\[(?!\^)[^\[\]\n]{1,1000}\]:[ \t]*+(?:\n[ \t]*+)?(?P<to><[^<>\n]*>|[^\s<]\S*)"
-_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*:|//"
-
-
-def links(body: str) -> tuple[Link, ...]:
-    """What a body points to within the knowledge, in its order; not what stands in code or comments, and not the web."""
-    if "](" not in body and "[[" not in body and "]:" not in body:
-        return ()
-    masked = _without_code(body)
-    found = [*_links_in_text(body, masked), *(_definitions(body, masked) if "]:" in masked else ())]
-    made = []
-    line, counted = 1, 0
-    for start, end, target, anchor, wiki in sorted(found):
-        line += body.count("\n", counted, start)
-        counted = start
-        made.append(Link(target, anchor, wiki, line, body[start:end].strip()))
-    return tuple(made)
-
-
-def _links_in_text(body: str, masked: str) -> Iterator[tuple[int, int, str, str, bool]]:
-    opened: list[re.Match[str]] = []
-    for match in re.compile(_LINK).finditer(masked):
-        if match["gap"]:
-            opened.clear()  # a link does not reach over a blank line
-        elif match["open"]:
-            opened.append(match)
-        elif match["wiki"]:
-            target, anchor = _wiki_target(body[slice(*match.span("wiki"))])
-            if target and not (match[0][0] == "!" and _is_file(target)):
-                yield match.start(), match.end(), target, anchor, True
-        elif opened:
-            opening = opened.pop()
-            target, anchor = _target(body[slice(*match.span("to"))]) if match["to"] else ("", "")
-            if target and (opening["open"] == "[" or target.lower().endswith(".md")):
-                yield opening.start(), match.end(), target, anchor, False
-
-
-def _definitions(body: str, masked: str) -> Iterator[tuple[int, int, str, str, bool]]:
-    for match in re.compile(_DEFINITION).finditer(masked):
-        target, anchor = _target(body[slice(*match.span("to"))])
-        if target:
-            yield match.start(), match.end(), target, anchor, False
-
-
-def _wiki_target(inside: str) -> tuple[str, str]:
-    target, _, anchor = inside.partition("|")[0].removesuffix("\\").partition("#")  # in a table the bar is escaped
-    return ("", "") if "://" in target else (target.strip(), anchor.strip())
-
-
-def _is_file(target: str) -> bool:
-    """Whether an embedded target is a picture or the like: a note has no ending, or that of Markdown."""
-    found = re.search(r"\.([A-Za-z][A-Za-z0-9]{1,4})$", target)
-    return found is not None and found[1].lower() != "md"
-
-
-def _target(destination: str) -> tuple[str, str]:
-    """The path and the anchor of a destination; no path where it leads out of the knowledge, or within the note."""
-    if destination.startswith("<"):
-        destination = destination[1:-1]
-    destination = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", destination)
-    if re.match(_SCHEME, destination):
-        return "", ""
-    path, _, anchor = destination.partition("#")
-    return _decoded(path).strip(), _decoded(anchor)
-
-
-def _decoded(text: str) -> str:
-    if "%" not in text:
-        return text
-    return re.sub(
-        r"(?:%[0-9A-Fa-f]{2})+", lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), text
-    )
-
-
-def _without_code(body: str) -> str:
-    """The body with blanks for code and comments, and letters for escaped signs; everything else keeps its place."""
-    parts: list[str] = []
-    at = 0
-    for start, end, filler in _masks(body):
-        parts += (body[at:start], filler * (end - start))
-        at = end
-    return "".join((*parts, body[at:]))
-
-
-def _masks(body: str) -> Iterator[tuple[int, int, str]]:
-    special = re.compile(_CODE)
-    done, in_list, comments = 0, False, True
-    for block in _blocks(body):
-        start = max(block.start, done)
-        if block.kind is _FENCE and start < block.end:
-            yield start, block.end, " "
-            continue
-        indented = re.compile(_INDENTED).match(body, block.start, block.end)
-        if block.kind is _ITEM and not indented:
-            in_list = True
-        elif block.kind is _HEADING or not body[block.start].isspace():
-            in_list = False
-        if indented and not in_list and start < indented.end():
-            yield start, indented.end(), " "
-            start = indented.end()
-        closings: dict[int, int] | None = None
-        while start < block.end and (found := special.search(body, start, block.end)):
-            start = found.end()
-            if found[0][0] == "\\":
-                yield found.start(), start, "x"
-                continue
-            if found[0][0] == "`":
-                if closings is None:
-                    closings = _closings(body, found.start(), block.end)
-                stop = closings.get(found.start(), 0)
-            else:
-                stop = (body.find("-->", start) + 3) if comments else 0
-                comments = stop >= len("-->") + start  # else no comment ends from here on
-            if stop > start:
-                yield found.start(), stop, " "
-                start = stop
-        done = max(done, start)
-
-
-def _closings(body: str, start: int, end: int) -> dict[int, int]:
-    """Where a span of code ends, by where it starts: at the next run of as many backticks."""
-    runs = [found.span() for found in re.compile("`+").finditer(body, start, end)]
-    following: dict[int, int] = {}
-    closings: dict[int, int] = {}
-    for first, last in reversed(runs):
-        if last - first in following:
-            closings[first] = following[last - first]
-        following[last - first] = last
-    return closings

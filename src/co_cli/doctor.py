@@ -1,7 +1,8 @@
 """What is wrong with the files of a vault, and what of it can be mended without losing anything.
 
 Owns the checks and the repairs. A repair of a file is a change like any other, in the journal and undoable (permissions are
-set on the spot); nothing is ever deleted. Knows nothing of search or prompts.
+set on the spot); no file of the user's is ever deleted. An index that says something else than the files is thrown away.
+Knows nothing of queries or prompts.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import TYPE_CHECKING
 from co_cli.errors import CoError
 from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import HEADER_LIMIT, FrontmatterError, parse_frontmatter, render_field, replace_fields
+from co_cli.links import Link, Named, Names, key_of, links
 from co_cli.note import CONTEXT, FOLDERS, MEMORY, Note, NoteError, Problem, instant, memory_name, parse_note, slugify
+from co_cli.sync import differences, throw_away
 from co_cli.vault import IGNORED, Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from co_cli.draft import Draft
 
@@ -49,17 +52,60 @@ class Report:
         return tuple(finding for finding in self.findings if not finding.mended)
 
 
-def examine(vaults: Iterable[Vault], *, fix: bool) -> Report:
-    """Look at every file of the vaults; with ``fix``, mend what can be mended."""
-    count = 0
+def examine(vaults: Sequence[Vault], cache: str, *, fix: bool) -> Report:
+    """Look at every file of the vaults, and at their indexes; with ``fix``, mend what can be mended."""
+    everything: list[Note] = []
     findings: list[Finding] = []
     for vault in vaults:
         if fix and os.path.isdir(vault.root):
             findings.extend(_mended(vault))
         notes, found = _look(vault)
-        count += len(notes)
+        everything.extend(notes)
         findings.extend(found)
-    return Report(count, tuple(findings))
+        findings.extend(_compared(vault, cache, fix=fix))
+    broken = sorted(_broken_links(vaults, everything), key=lambda problem: (problem.path, problem.line))
+    findings.extend(map(Finding, broken))
+    return Report(len(everything), tuple(findings))
+
+
+def _compared(vault: Vault, cache: str, *, fix: bool) -> list[Finding]:
+    """What the index of a vault has wrong; it is thrown away where that is to be mended."""
+    problems = differences(vault, cache)
+    if not problems or not fix:
+        return [Finding(problem, mendable=True) for problem in problems]
+    throw_away(vault, cache)
+    mended = "the index was thrown away; the next search makes it anew"
+    return [Finding(problem, mendable=True, mended=mended) for problem in problems]
+
+
+def _broken_links(vaults: Iterable[Vault], notes: list[Note]) -> Iterator[Problem]:
+    """Links that lead to nothing, in the notes that are not in the archive."""
+    names = Names(
+        Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
+        for note in notes
+    )
+    by_name = {vault.name: vault for vault in vaults}
+    for note in notes:
+        vault = by_name[note.vault]
+        for link in links(note.body) if not vault.is_archived(note) else ():
+            key = key_of(link, note.kind)
+            if not (key and names.meant(key, note.vault)) and not _is_there(vault, note, link):
+                what = "a link" if note.private else link.written
+                line = note.text.removeprefix("\ufeff").partition(note.body)[0].count("\n") + link.line
+                hint = "Correct the link, or make the note that it names."
+                yield Problem(note.path, f"{what} leads nowhere", line, hint, code="broken-link")
+
+
+def _is_there(vault: Vault, note: Note, link: Link) -> bool:
+    """Whether a link leads to a file: beside its note, in the vault or, as a name alone, among the attachments."""
+    folders = [os.path.dirname(note.path), vault.root]
+    if link.wiki:
+        folders.append(os.path.join(vault.root, "attachments"))
+    return any(
+        os.path.lexists(os.path.join(folder, link.target.strip("/") + ending))
+        for folder in folders
+        for ending in ("", ".md")
+    )
 
 
 def _look(vault: Vault) -> tuple[list[Note], list[Finding]]:

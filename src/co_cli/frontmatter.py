@@ -463,6 +463,7 @@ _CHECKS: dict[str, Callable[[str, object], None]] = {
     "source": _check_text,
     "created": _check_timestamp,
     "updated": _check_timestamp,
+    "fetched": _check_timestamp,
     "category": _one_of(CATEGORIES),
     "key": _check_text,
     "scope": _one_of(SCOPES),

@@ -29,7 +29,7 @@ from co_cli.note import (
     parse_ref,
     render_memory,
 )
-from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, is_whole, retrieve
+from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, is_whole, retrieve, tier
 from co_cli.settings import Places, Settings, find_places, load_settings
 from co_cli.vault import Vault, open_vaults
 
@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
     from co_cli.prompt import Prompt
+    from co_cli.retrieval.neighbours import Neighbour
+    from co_cli.retrieval.ranked import Rebuilt
     from co_cli.survey import Survey, ToolCall
+    from co_cli.sync import Coverage
     from co_cli.usage import UsageLog
 
 __all__ = [
@@ -52,16 +55,19 @@ __all__ = [
     "TOPIC",
     "Change",
     "Context",
+    "Coverage",
     "Finding",
     "Forgotten",
     "Hit",
     "KnowledgeBase",
     "Listing",
     "LoggedChange",
+    "Neighbour",
     "Note",
     "Places",
     "Problem",
     "Prompt",
+    "Rebuilt",
     "Recalled",
     "Report",
     "Saved",
@@ -323,6 +329,15 @@ class KnowledgeBase:
         means = search_means(self.places, settings)._replace(progress=progress)
         return retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
 
+    def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
+        """The notes that these are linked with, in both directions, by the paths of these."""
+        from co_cli.retrieval.neighbours import neighbours
+        from co_cli.retrieval.ranked import Searcher
+
+        with Searcher(self.vaults, search_means(self.places, self.settings())) as searcher:
+            searcher.refresh(by_meaning=False)
+            return neighbours(searcher.sources, notes)
+
     def get(self, ref: str) -> Note:
         """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
         parsed = parse_ref(ref)
@@ -513,7 +528,25 @@ class KnowledgeBase:
         """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything."""
         from co_cli.doctor import examine
 
-        return examine(self.vaults, fix=fix)
+        return examine(self.vaults, self.places.cache, fix=fix)
+
+    def reindex(self, progress: Callable[[str, int, int], None] | None = None) -> tuple[Rebuilt, ...]:
+        """Make the indexes anew from the notes, with their vectors; interrupted, the next try goes on."""
+        from co_cli.retrieval.ranked import rebuild
+
+        return rebuild(self.vaults, search_means(self.places, self.settings())._replace(progress=progress))
+
+    def coverage(self) -> Mapping[str, Coverage]:
+        """How far the index of each vault knows its notes, by the vault's name; nothing is changed by looking."""
+        from co_cli.sync import coverage
+
+        return {vault.name: coverage(vault, self.places.cache) for vault in self.vaults}
+
+    def mode(self) -> str:
+        """The way of searching where none is asked for: the one that is set or, for ``auto``, what that means now."""
+        settings = self.settings()
+        chosen = settings.value("mode")
+        return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
 
     def settings(self) -> Settings:
         """The settings in force."""

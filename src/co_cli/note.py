@@ -196,6 +196,8 @@ def _typed(kind: str, fields: Mapping[str, Any], body: str, slug: str) -> dict[s
     if kind == MEMORY:
         typed["id"] = fields["id"]
     else:
+        if kind == ARTICLE and fields.get("fetched"):
+            typed.setdefault("created", fields["fetched"])
         typed["title"] = str(fields.get("title") or fields.get("topic") or _first_heading(body) or slug)
     return typed
 

@@ -125,6 +125,11 @@ def open_database(path: str) -> Opened:
         raise Unavailable(f"{path} cannot be used as an index: {error}.", "Remove it, then try again.") from error
 
 
+def open_existing(path: str) -> Opened:
+    """Open an index that is there; raises :class:`Damaged` where it cannot be used."""
+    return Opened(_open(path), _file(path), rebuilt=False)
+
+
 def _file(path: str) -> int:
     try:
         return os.stat(path).st_ino

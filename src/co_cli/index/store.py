@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.index.analysis import terms
-from co_cli.index.database import complaints, discard, open_database
+from co_cli.index.database import Damaged, complaints, discard, open_database, open_existing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,6 +70,7 @@ class Totals(NamedTuple):
     vectors: int
 
 
+_TABLES = ("meta", "notes", "links", "frequent", "vocabulary", "codes")
 _KEPT = (
     *("stamp", "sha", "problem", "number", "title", "tags", "created"),
     *("category", "key", "expires", "pinned", "private", "parts"),
@@ -102,9 +103,10 @@ def folded_tags(tags: Iterable[str]) -> str:
 class Index:
     """The index of one vault, open in this process."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, as_it_is: bool = False) -> None:
+        """Open the index, made anew where it cannot be used; ``as_it_is`` raises ``Damaged`` then, and makes nothing."""
         self.path = path
-        self.connection, self._file, self.rebuilt = open_database(path)
+        self.connection, self._file, self.rebuilt = open_existing(path) if as_it_is else open_database(path)
         self.has_vectors: bool | None = None
         """Whether sqlite-vec is there; ``None`` until somebody has asked."""
 
@@ -208,12 +210,60 @@ class Index:
         with complaints(self.path):
             return dict(self.connection.execute("SELECT name, stamp FROM notes WHERE kind = ?", (kind,)))
 
+    def hashes(self, kind: str) -> dict[str, bytes | None]:
+        """The hash of each file of a kind, as it was read into the index."""
+        with complaints(self.path):
+            return dict(self.connection.execute("SELECT name, sha FROM notes WHERE kind = ?", (kind,)))
+
     def find(self, kind: str, name: str) -> Known | None:
         """What is known of a file."""
         row = self.connection.execute(
             "SELECT id, stamp, sha FROM notes WHERE kind = ? AND name = ?", (kind, name)
         ).fetchone()
         return Known(*row) if row else None
+
+    def titles(self) -> list[tuple[int, str, str, int | None, str]]:
+        """The id of every note, with its kind, the name of its file, its number, and its title."""
+        query = "SELECT id, kind, name, number, title FROM notes WHERE problem IS NULL"
+        with complaints(self.path):
+            rows: list[Any] = self.connection.execute(query).fetchall()
+            return rows
+
+    def links_of(self, note: int) -> list[tuple[str, str, int]]:
+        """Where the links of a note lead, as they are written, and their lines."""
+        query = "SELECT target, written, line FROM links WHERE note = ? ORDER BY line"
+        with complaints(self.path):
+            rows: list[Any] = self.connection.execute(query, (note,)).fetchall()
+            return rows
+
+    def links_to(self, keys: Sequence[str]) -> list[tuple[int, str, str, int]]:
+        """The notes with links to any of these, with what such a link says, as it is written, and its line."""
+        query = f"SELECT note, target, written, line FROM links WHERE target IN ({','.join('?' * len(keys))})"
+        with complaints(self.path):
+            rows: list[Any] = self.connection.execute(query, keys).fetchall()
+            return rows
+
+    def unsound(self) -> str:
+        """What is wrong inside of the index; empty where it holds together."""
+        try:
+            with complaints(self.path):
+                found = self.connection.execute("PRAGMA quick_check(1)").get
+                if found != "ok":
+                    return str(found)
+                self.connection.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+                for table in _TABLES:
+                    self.connection.execute(f"SELECT 1 FROM {table} LIMIT 1")
+                counted: Any = self.connection.execute(
+                    "SELECT count(*), coalesce(sum(length), 0), (SELECT count(*) FROM vectors) FROM passages"
+                ).fetchone()
+                lost = self.connection.execute(
+                    "SELECT EXISTS (SELECT 1 FROM passages WHERE note NOT IN (SELECT id FROM notes))"
+                    " OR EXISTS (SELECT 1 FROM vectors WHERE passage NOT IN (SELECT id FROM passages))"
+                ).get
+            fits = Totals(*counted) == self.totals() and not lost
+        except Damaged as error:
+            return str(error)
+        return "" if fits else "its parts do not fit together"
 
     def problems(self, kinds: Iterable[str]) -> list[tuple[str, str, str]]:
         """The kind, name and problem of each file that is no note."""
@@ -225,4 +275,6 @@ class Index:
         """How many passages there are, and how many terms in them."""
         with complaints(self.path):
             row: Any = self.connection.execute("SELECT passages, terms, vectors FROM totals").fetchone()
-            return Totals(*row)
+        if row is None:
+            raise Damaged("its totals are gone")
+        return Totals(*row)

@@ -34,6 +34,7 @@ __all__ = [
     "grep",
     "is_whole",
     "retrieve",
+    "tier",
 ]
 
 MODES = ("auto", "grep", "text", "vector", "hybrid")
@@ -49,7 +50,7 @@ def retrieve(vaults: Sequence[Vault], text: str, *, mode: str, limit: int, only:
         raise Invalid("The query is empty.", 'Say what to look for: co recall "async"')
     query = parse_query(text[:QUERY_LIMIT], _today())
     only = _narrowed(only, query)
-    chosen = _chosen(vaults, means) if mode == "auto" else mode
+    chosen = tier(vaults, means) if mode == "auto" else mode
     found = _ranked(vaults, query, chosen, limit, only, means) if chosen != "grep" else None
     if found is None:
         found = grep(vaults, query, limit=limit, only=only)
@@ -72,7 +73,7 @@ def _narrowed(only: Filter, query: Query) -> Filter:
     return only._replace(kinds=kinds, tags=(*only.tags, *query.tags), after=query.after, before=query.before)
 
 
-def _chosen(vaults: Sequence[Vault], means: Means) -> str:
+def tier(vaults: Sequence[Vault], means: Means) -> str:
     """The way of searching that so many notes call for."""
     count = 0
     for vault in vaults:

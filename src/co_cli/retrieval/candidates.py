@@ -279,7 +279,8 @@ class _Question:
             fused = scoring.weighted(text, cosines, share)
         self.note_texts, self.top = text, max(text.values(), default=0.0) or 1.0
         self.shown = self._best_passages(share)
-        return {key: score + self._boost(self.shown[key])[0] for key, score in fused.items()}
+        # what shares neither a word nor a meaning with the query is no answer to it, however recent it is
+        return {key: score + self._boost(self.shown[key])[0] for key, score in fused.items() if score > 0}
 
     def _note_cosines(self) -> dict[Key, float]:
         trust = self.meaning.trust(self.asked.query.text) if self.meaning else 0.0

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.note import instant
+from co_cli.chunking import split
+from co_cli.note import MEMORY, instant
 from co_cli.retrieval.hit import ALL, ANY, FILTER, PHRASE, Hit, Recalled, Why
 from co_cli.retrieval.words import STOP_WORDS
 
@@ -39,7 +40,18 @@ def grep(vaults: Iterable[Vault], query: Query, *, limit: int, only: Filter) -> 
         hits.extend(hit for hit in map(matcher.hit, filter(only.admits, scan.notes)) if hit)
     if len(hits) > 1:
         hits.sort(key=lambda hit: (hit.score, instant(hit.note.created), hit.note.id or 0), reverse=True)
-    return Recalled(query.text, "grep", tuple(hits[:limit]), problems=tuple(problems), total=len(hits))
+    return Recalled(query.text, "grep", tuple(map(_passage, hits[:limit])), problems=tuple(problems), total=len(hits))
+
+
+def _passage(hit: Hit) -> Hit:
+    """The hit with the passage of its note that holds most of what was found."""
+    passages = split(hit.note.body, whole=hit.note.kind == MEMORY)
+    if len(passages) <= 1:
+        return hit
+    texts = [" ".join(_fold(hit.note.body[each.start : each.end]).split()) for each in passages]
+    best = max(range(len(passages)), key=lambda place: sum(word in texts[place] for word in hit.why.words))
+    shown = passages[best]
+    return hit._replace(content=hit.note.body[shown.start : shown.end], heading=shown.heading, line=shown.line)
 
 
 def is_whole(hit: Hit) -> bool:

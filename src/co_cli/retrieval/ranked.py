@@ -7,7 +7,8 @@ where vectors cannot be had. Knows nothing of how hits are scored or shown.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.embedding import Choice, open_embedder
 from co_cli.errors import CoError, Unavailable
@@ -15,7 +16,7 @@ from co_cli.index import vectors
 from co_cli.index.database import Damaged
 from co_cli.retrieval.candidates import Answer, Meaning, Source, ask, understand
 from co_cli.retrieval.hit import Recalled
-from co_cli.sync import embed, known_problems, open_index, sync
+from co_cli.sync import begin_anew, coverage, embed, end_anew, known_problems, open_index, sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from co_cli.note import Problem
     from co_cli.query import Query
     from co_cli.retrieval.hit import Filter, Means
+    from co_cli.sync import Coverage, SyncReport
     from co_cli.vault import Vault
 
 _EMBEDDING_SECONDS = 3.0
@@ -45,6 +47,29 @@ def retrieve_ranked(
         return searcher.search(query, mode=mode, limit=limit, only=only)
 
 
+class Rebuilt(NamedTuple):
+    """What became of the index of a vault that was made anew."""
+
+    vault: str
+    report: SyncReport
+    coverage: Coverage
+    seconds: float
+    notices: tuple[str, ...]
+    """What people should know, such as why there are no vectors."""
+
+
+def rebuild(vaults: Sequence[Vault], means: Means) -> tuple[Rebuilt, ...]:
+    """Make the index of each vault anew, with its vectors."""
+    done = []
+    for vault in vaults:
+        started = time.monotonic()
+        with Searcher((vault,), means) as searcher:
+            for report in searcher.rebuild(by_meaning=means.embedder != "none"):
+                seconds, known = time.monotonic() - started, coverage(vault, means.cache)
+                done.append(Rebuilt(vault.name, report, known, seconds, tuple(searcher.notices)))
+    return tuple(done)
+
+
 class Searcher:
     """The indexes of some vaults, open to be asked; to be used in a ``with`` statement."""
 
@@ -56,6 +81,7 @@ class Searcher:
         self.degraded: dict[str, None] = {}
         self.notices: dict[str, None] = {}
         self.problems: dict[Problem, None] = {}
+        self.reports: list[SyncReport] = []
 
     def __enter__(self) -> Searcher:
         return self
@@ -71,12 +97,24 @@ class Searcher:
 
     # ------------------------------------------------------------------------------------------------ bringing up to date
 
-    def refresh(self, *, by_meaning: bool) -> None:
-        """Bring the indexes in line with the files; one that is damaged is made anew."""
-        self._mending(lambda: self._refresh(by_meaning=by_meaning))
+    def refresh(self, *, by_meaning: bool, seconds: float = _EMBEDDING_SECONDS) -> tuple[SyncReport, ...]:
+        """Bring the indexes in line with the files; one that is damaged is made anew. Says what was done in each vault."""
+        self._mending(lambda: self._refresh(by_meaning=by_meaning, seconds=seconds))
+        return tuple(self.reports)
 
-    def _refresh(self, *, by_meaning: bool) -> None:
+    def rebuild(self, *, by_meaning: bool) -> tuple[SyncReport, ...]:
+        """Make the indexes anew from the notes, vectors and all; goes on where an earlier rebuild was broken off."""
+        self.close()
+        for vault in self.vaults:
+            begin_anew(vault, self.means.cache, by_meaning=by_meaning)
+        reports = self.refresh(by_meaning=by_meaning, seconds=float("inf"))
+        for source in self.sources:
+            end_anew(source.index)
+        return reports
+
+    def _refresh(self, *, by_meaning: bool, seconds: float) -> None:
         self.problems.clear()
+        self.reports.clear()
         if not self.sources:
             for vault in self.vaults:
                 self.sources.append(Source(vault, open_index(vault, self.means.cache)))
@@ -84,10 +122,11 @@ class Searcher:
             if index.rebuilt:
                 self.degraded["index-rebuilt"] = None
             report = sync(vault, index, progress=self._progress("indexing"))
+            self.reports.append(report)
             # the problems of files that could be read are remembered; those of the others are found anew each time
             self.problems.update(dict.fromkeys((*known_problems(vault, index), *report.problems)))
         if by_meaning:
-            self._embed()
+            self._embed(seconds)
 
     def _mending(self, work: Callable[[], object]) -> None:
         try:
@@ -103,7 +142,7 @@ class Searcher:
         progress = self.means.progress
         return (lambda done, total: progress(what, done, total)) if progress else None
 
-    def _embed(self) -> None:
+    def _embed(self, seconds: float) -> None:
         """Open the model and give it what it has not seen; without one, words have to do."""
         try:
             if not all(vectors.available(source.index) for source in self.sources):
@@ -114,7 +153,7 @@ class Searcher:
             if self.embedder is None:
                 raise Unavailable("No embedder is set.", "Choose one: co config set embedder static")
             for vault, index in self.sources:
-                embed(vault, index, self.embedder, seconds=_EMBEDDING_SECONDS, progress=self._progress("embedding"))
+                embed(vault, index, self.embedder, seconds=seconds, progress=self._progress("embedding"))
         except CoError as error:
             self._do_without_vectors(error)
 
@@ -132,7 +171,7 @@ class Searcher:
 
         def work() -> None:
             if not self.sources:  # it has been thrown away, since it was damaged
-                self._refresh(by_meaning=mode in BY_MEANING)
+                self._refresh(by_meaning=mode in BY_MEANING, seconds=_EMBEDDING_SECONDS)
             meaning = self._meaning(query) if mode in BY_MEANING else None
             answers.append(ask(self.sources, asked, meaning, mode=mode, limit=limit, only=only, means=self.means))
 

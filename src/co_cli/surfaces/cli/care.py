@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, PROJECT, TOPIC, is_expired, open_knowledge
 from co_cli.settings import DEFAULTS
-from co_cli.surfaces.cli.terminal import emit, paint, warn
+from co_cli.surfaces.cli.terminal import counted, emit, paint, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
-    from co_cli.knowledge import Finding, Listing, Vault
+    from co_cli.knowledge import Coverage, Finding, Listing, Vault
 
 
 def init_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -61,7 +61,11 @@ def _status(arguments: Namespace) -> None:
         "project": kb.places.project,
         "vaults": vaults,
         "context": {"bytes": context.sent, "uncut": context.bytes, "target": context.target, "limit": context.limit},
-        "search": {"mode": "grep", "notes": sum(int(str(vault["notes"])) for vault in vaults)},
+        "search": {
+            "mode": kb.mode(),
+            "embedder": settings.value("embedder"),
+            "indexes": {name: _coverage_data(known) for name, known in kb.coverage().items()},
+        },
         "settings": {chosen.name: chosen.value for chosen in settings.chosen},
         "untrusted": list(settings.untrusted),
         "problems": len(listing.problems),
@@ -86,6 +90,33 @@ def _vault_data(vault: Vault, listing: Listing) -> dict[str, object]:
     }
 
 
+def _coverage_data(known: Coverage) -> dict[str, object]:
+    data = {"path": known.path, "exists": known.exists, "files": known.files, "indexed": known.indexed, "bytes": known.bytes}
+    return {**data, "passages": known.passages, "vectors": known.vectors, "model": known.model, "damage": known.damage}
+
+
+_MODES = {
+    "grep": "every note is read at each query",
+    "text": "notes are ranked by their words",
+    "vector": "notes are ranked by their meaning",
+    "hybrid": "notes are ranked by their words and their meaning",
+}
+
+
+def _search_lines(search: object) -> list[str]:
+    if not isinstance(search, dict):
+        return []
+    lines = [f"{paint('search  ', 'bold')} {search['mode']}: {_MODES[search['mode']]}"]
+    for name, known in search["indexes"].items():
+        if known["damage"]:
+            lines.append(f"         the {name} index is damaged ({known['damage']}); the next search makes it anew")
+        elif known["exists"]:
+            parts = [f"{known['indexed']:,} of {counted(known['files'], 'note', 'notes')} in the {name} index"]
+            parts.append(f"{known['vectors']:,} of {counted(known['passages'], 'passage', 'passages')} with a vector")
+            lines.append(f"         {', '.join(parts)}; {known['bytes'] / 1e6:,.1f} MB")
+    return lines
+
+
 def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> list[str]:
     lines = []
     for vault in vaults:
@@ -100,7 +131,7 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
     context, settings = data["context"], data["settings"]
     if isinstance(context, dict) and isinstance(settings, dict):
         lines.append(f"{paint('context '.ljust(8), 'bold')} {context['bytes']} of {context['target']} bytes in every prompt")
-        lines.append(f"{paint('search  ', 'bold')} grep: every note is read at each query")
+        lines += _search_lines(data["search"])
         chosen = ", ".join(f"{name} {value}" for name, value in settings.items() if value != DEFAULTS[name])
         lines.append(f"{paint('settings', 'bold')} {chosen or 'the defaults'}")
     if data["untrusted"]:
@@ -110,15 +141,11 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
     return lines
 
 
-def counted(count: int, one: str, many: str) -> str:
-    """A number with its noun."""
-    return f"{count} {one if count == 1 else many}"
-
-
 def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
-    """Find what is wrong with the files: duplicate ids, broken headers, wrong names, permissions, what git should ignore.
+    """Find what is wrong with the files: duplicate ids, broken headers, wrong names, broken links, permissions, what git
+    should ignore; and where the index says something else than the files.
 
-    With --fix, mend what can be mended. Nothing is ever deleted; `co log` lists the repairs, and `co undo` takes one back.
+    With --fix, mend what can be mended. No note is ever deleted; `co log` lists the repairs, and `co undo` takes one back.
     Exits with 1 while something is left to mend.
 
     Examples:

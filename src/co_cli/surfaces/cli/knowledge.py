@@ -7,23 +7,31 @@ from typing import TYPE_CHECKING
 from co_cli.errors import Invalid
 from co_cli.knowledge import open_knowledge
 from co_cli.surfaces.cli.notes import add_list_arguments, print_list
-from co_cli.surfaces.cli.terminal import as_data, emit
+from co_cli.surfaces.cli.progress import Progress
+from co_cli.surfaces.cli.terminal import as_data, counted, emit, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
+    from co_cli.knowledge import KnowledgeBase, Rebuilt
+
 
 def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
-    """List the memories, or put some into the archive: kept and readable there, but no longer recalled.
+    """List the memories, make the index anew, or put notes into the archive: kept there, but no longer recalled.
+
+    The index is kept up to date by every search; --reindex is for the day when you do not trust it. Interrupt it when you
+    like: the next --reindex goes on where it was.
 
     Examples:
         co knowledge --list
+        co knowledge --reindex
         co knowledge --archive 12 15
         co knowledge --restore 12
     """
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--list", action="store_true", help="list the memories")
+    what.add_argument("--reindex", action="store_true", help="make the index anew from the notes")
     what.add_argument("--archive", nargs="+", metavar="REF", help="put these notes into the archive")
     what.add_argument("--restore", nargs="+", metavar="REF", help="bring these notes back from the archive")
     add_list_arguments(parser)
@@ -37,7 +45,46 @@ def _knowledge(arguments: Namespace) -> None:
         return
     if arguments.tag or arguments.category or arguments.key or arguments.archived:
         raise Invalid("The filters go with --list.", "Name the notes by their refs: co knowledge --archive 12")
+    if arguments.reindex:
+        _reindex(arguments, kb)
+        return
     notes = kb.archive(arguments.archive or arguments.restore, restore=bool(arguments.restore))
     done = "Restored" if arguments.restore else "Archived"
     display = "\n".join(f"✓ {done} {note.ref}: {note.summary}" for note in notes)
     emit(arguments, {"count": len(notes), "notes": [as_data(note) for note in notes], "display": display}, display)
+
+
+def _reindex(arguments: Namespace, kb: KnowledgeBase) -> None:
+    with Progress() as progress:
+        done = kb.reindex(progress)
+    warn(dict.fromkeys(notice for rebuilt in done for notice in rebuilt.notices))
+    warn(problem for rebuilt in done for problem in rebuilt.report.problems)
+    data = {"vaults": [_rebuilt_data(rebuilt) for rebuilt in done]}
+    emit(arguments, data, "\n".join(map(_rebuilt_line, done)) or "There is no vault yet: nothing to index.")
+
+
+def _rebuilt_data(rebuilt: Rebuilt) -> dict[str, object]:
+    report, coverage = rebuilt.report, rebuilt.coverage
+    return {
+        "name": rebuilt.vault,
+        "path": coverage.path,
+        "files": coverage.files,
+        "indexed": list(report.indexed),
+        "unchanged": report.unchanged,
+        "skipped": [{"path": each.path, "line": each.line, "reason": each.message} for each in report.problems],
+        "passages": coverage.passages,
+        "vectors": coverage.vectors,
+        "seconds": round(rebuilt.seconds, 2),
+    }
+
+
+def _rebuilt_line(rebuilt: Rebuilt) -> str:
+    report, coverage = rebuilt.report, rebuilt.coverage
+    counts = [f"{counted(len(report.indexed), 'note', 'notes')} indexed"]
+    if report.unchanged:
+        counts.append(f"{report.unchanged} already there")
+    if report.problems:
+        counts.append(f"{len(report.problems)} skipped")
+    if coverage.vectors:
+        counts.append(counted(coverage.vectors, "vector", "vectors"))
+    return f"✓ {rebuilt.vault}: {', '.join(counts)} in {rebuilt.seconds:.1f} s"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError, Conflict, Denied, Invalid, NotFound, Unavailable
 from co_cli.knowledge import GLOBAL, MEMORY, is_expired, open_knowledge
+from co_cli.surfaces.cli.recall import neighbour_line
 from co_cli.surfaces.cli.terminal import as_data, ask, emit, interactive, line_of, paint, say, visible, warn
 
 if TYPE_CHECKING:
@@ -133,21 +134,28 @@ def show_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     Examples:
         co show 12
         co show g:3
+        co show topic:deploy --links
         co show context
     """
     parser.add_argument("ref", metavar="REF", help="which note: 12, g:3, topic:deploy, context")
+    parser.add_argument("--links", action="store_true", help="the notes that it is linked with, instead of its text")
     return _show
 
 
 def _show(arguments: Namespace) -> None:
-    note = open_knowledge().get(arguments.ref)
+    kb = open_knowledge()
+    note = kb.get(arguments.ref)
     if not arguments.json:
         say(paint(note.path, "dim", sys.stderr))
-    emit(
-        arguments,
-        {**as_data(note), "sha": note.sha, "text": note.text},
-        visible(note.text.removeprefix("\ufeff").rstrip("\n")),
-    )
+    data = {**as_data(note), "sha": note.sha, "text": note.text}
+    if not arguments.links:
+        emit(arguments, data, visible(note.text.removeprefix("\ufeff").rstrip("\n")))
+        return
+    linked = kb.neighbours([note])[note.path]
+    lines = map(neighbour_line, linked)
+    emit(arguments, {**data, "links": [each._asdict() for each in linked]}, "\n".join(lines))
+    if not linked and not arguments.json:
+        say(paint(f"{note.ref} is linked with no other note.", "dim", sys.stderr))
 
 
 def edit_command(parser: ArgumentParser) -> Callable[[Namespace], None]:

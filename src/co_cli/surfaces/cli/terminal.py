@@ -99,6 +99,11 @@ def ask(question: str, *, otherwise: str) -> str:
         return ""
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def line_of(note: Note) -> str:
     """A note in one line: ref, day, tags, first words."""
     marks = [name for name in ("pinned", "private") if getattr(note, name)]
