@@ -12,7 +12,7 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.errors import CoError, Conflict, Invalid, NotFound
 from co_cli.files import make_folder
 from co_cli.note import (
     ARTICLE,
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from co_cli.prompt import Prompt
     from co_cli.retrieval.neighbours import Neighbour
     from co_cli.retrieval.ranked import Rebuilt
+    from co_cli.seed import Changed as ChangedSeed
+    from co_cli.seed import Seeding
     from co_cli.survey import Survey, ToolCall
     from co_cli.sync import Coverage
     from co_cli.usage import UsageLog
@@ -54,6 +56,7 @@ __all__ = [
     "PROJECT",
     "TOPIC",
     "Change",
+    "ChangedSeed",
     "Context",
     "Coverage",
     "Finding",
@@ -71,6 +74,7 @@ __all__ = [
     "Recalled",
     "Report",
     "Saved",
+    "Seeding",
     "Survey",
     "ToolCall",
     "Vault",
@@ -129,6 +133,7 @@ class KnowledgeBase:
         self.places = places
         self.vaults = vaults
         self._usage: UsageLog | None = None
+        self._seeded = False
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
@@ -325,9 +330,11 @@ class KnowledgeBase:
             if kind not in FOLDERS:
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
         only = Filter(chosen, tags=clean_tags(tags), expired=expired)
+        problems = self._sow()
         settings = self.settings()
         means = search_means(self.places, settings)._replace(progress=progress)
-        return retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
+        found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
+        return found._replace(problems=(*found.problems, *problems)) if problems else found
 
     def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
         """The notes that these are linked with, in both directions, by the paths of these."""
@@ -343,6 +350,8 @@ class KnowledgeBase:
         parsed = parse_ref(ref)
         if parsed is None:
             raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
+        if parsed.kind == TOPIC:
+            self._sow()
         for vault in self.vaults:
             if parsed.vault in ("", vault.name):
                 note = vault.find(parsed.kind, parsed.name)
@@ -366,7 +375,7 @@ class KnowledgeBase:
         """All notes of these kinds, by vault and id."""
         only = Filter(tuple(kinds), clean_tags(tags), category, key, expired=True)
         notes: list[Note] = []
-        problems: list[Problem] = []
+        problems: list[Problem] = [*self._sow()] if TOPIC in only.kinds else []
         for vault in self.vaults:
             scan = vault.scan(only.kinds, archived=archived)
             notes.extend(sorted(filter(only.admits, scan.notes), key=lambda note: (note.id or 0, note.kind, note.slug)))
@@ -416,6 +425,7 @@ class KnowledgeBase:
         """The topic that a name means, however it is spelt; the project's before that of all projects."""
         from co_cli import topic
 
+        self._sow()
         return topic.named(self.vaults, name)
 
     def topics(self, *, tags: Iterable[str] = ()) -> Listing:
@@ -432,6 +442,45 @@ class KnowledgeBase:
     def delete_topic(self, name: str) -> Note:
         """Remove a topic; ``undo`` brings it back."""
         return self.forget(self.topic(name).ref).notes[0]
+
+    def load_seeds(self) -> Seeding:
+        """Make topics of seed documents that are new. The first verb that looks for topics does this by itself."""
+        from co_cli import seed
+
+        self._seeded = True
+        return seed.load(self.vaults, self._seed_folders(), self.places.state)
+
+    def changed_seeds(self) -> tuple[tuple[ChangedSeed, ...], tuple[Problem, ...]]:
+        """The seed documents that are no longer what was taken of them, and those that cannot be read."""
+        from co_cli import seed
+
+        return seed.changed(self.vaults, self._seed_folders(), self.places.state)
+
+    def take_seeds(self, names: Iterable[str] = ()) -> Seeding:
+        """Take seed documents that changed, where nobody touched their topics; those named are taken in any case."""
+        from co_cli import seed
+
+        return seed.take(self.vaults, self._seed_folders(), self.places.state, names)
+
+    def _seed_folders(self) -> tuple[str, ...]:
+        """The folders of seed documents that are set, beside those of the vaults."""
+        folders = self.settings().value("seed_folders").split(os.pathsep)
+        return tuple(os.path.join(self.places.home, os.path.expanduser(folder)) for folder in folders if folder.strip())
+
+    def _sow(self) -> tuple[Problem, ...]:
+        """Load new seeds, once in a life; what stands in the way is a problem, and keeps nobody from what there is."""
+        if self._seeded:
+            return ()
+        self._seeded = True
+        extra, state = self._seed_folders(), self.places.state
+        if not any(map(os.path.isdir, (*extra, *(vault.seed_folder for vault in self.vaults)))):
+            return ()
+        from co_cli import seed
+
+        try:
+            return () if seed.is_settled(self.vaults, extra, state) else seed.load(self.vaults, extra, state).problems
+        except CoError as error:
+            return (Problem(self.places.state, f"seed documents are not loaded: {error.message}", hint=error.hint),)
 
     # -------------------------------------------------------------------------------------------------------- taking back
 

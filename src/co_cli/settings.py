@@ -52,6 +52,7 @@ SETTINGS = (
     Setting("embedder", "static", f"what makes vectors: {', '.join(EMBEDDERS)}", harmless=False, choices=EMBEDDERS),
     Setting("embedding_url", "", "address of the server that makes vectors", harmless=False),
     Setting("embedding_model", "", "model of the server that makes vectors", harmless=False),
+    Setting("seed_folders", "", f"more folders of seed documents, with {os.pathsep!r} between", harmless=False),
     Setting("log_arguments", "no", "whether `co usage` keeps what tools were called with", harmless=False, choices=YES_NO),
     Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
 )
