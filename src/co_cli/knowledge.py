@@ -513,14 +513,16 @@ class KnowledgeBase:
 
     def context(self, *, private: bool = False) -> Context:
         """What is always loaded into a prompt, and how it fits its budget."""
-        from co_cli.context import assemble_context
+        from co_cli.context import load_context
 
-        return assemble_context(self.vaults, private=private)
+        self._sow()
+        return load_context(self.places, self.vaults, self.settings(), private=private)
 
     def prompt(self, provider: str | None = None, personality: str | None = None, *, private: bool = False) -> Prompt:
         """The assembled system prompt; with ``private`` also what must not leave this machine, if the provider is local."""
         from co_cli.prompt import build_prompt
 
+        self._sow()
         return build_prompt(self.places, self.vaults, provider=provider, personality=personality, private=private)
 
     def personalities(self) -> Mapping[str, str]:
