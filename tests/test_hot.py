@@ -23,13 +23,13 @@ from co_cli.prompt import get_system_prompt
 from co_cli.surfaces.cli.main import main
 from co_cli.sync import open_index, sync
 from co_cli.tools import Caller, knowledge_search
-from co_cli.usage import Call, Named, UsageLog, days_ago, usage_path
+from co_cli.usage import Call, Named, UsageLog, days_ago
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def log_of(kb: KnowledgeBase) -> UsageLog:
-    return UsageLog(usage_path(kb.places.state))
+    return UsageLog(kb.places.usage_log)
 
 
 def called(kb: KnowledgeBase, tool: str, *notes: Note, times: int = 1, days: float = 0) -> None:
@@ -61,7 +61,7 @@ def shared(kb: KnowledgeBase) -> KnowledgeBase:
 def test_without_any_use_there_is_no_block(shared: KnowledgeBase) -> None:
     assert shared.context().text == ""
     assert HEADING not in shared.prompt().text
-    assert not os.path.exists(usage_path(shared.places.state))
+    assert not os.path.exists(shared.places.usage_log)
 
 
 def test_topics_whose_tags_name_the_tools_that_are_called_come_first(shared: KnowledgeBase) -> None:
@@ -254,7 +254,7 @@ def test_prompt_says_why_each_line_is_there(shared: KnowledgeBase, capsys: pytes
 
 
 def test_a_log_that_cannot_be_read_keeps_no_session_from_starting(shared: KnowledgeBase) -> None:
-    Path(usage_path(shared.places.state)).mkdir(parents=True)
+    Path(shared.places.usage_log).mkdir(parents=True)
     context = shared.context()
     assert context.hot == ()
     assert any("without the knowledge index" in warning for warning in context.warnings)

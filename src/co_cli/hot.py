@@ -85,13 +85,12 @@ class Hot(NamedTuple):
 
 def hot_index(places: Places, vaults: Sequence[Vault], settings: Settings, *, private: bool) -> tuple[Hot, ...]:
     """The notes that are most useful now, the hottest first; nothing where nothing was used yet."""
-    from co_cli.usage import UsageLog, usage_path
+    from co_cli.usage import UsageLog
 
-    path = usage_path(places.state)
-    if not os.path.exists(path):
+    if not os.path.exists(places.usage_log):
         return ()
     weights = Weights(*(int(settings.value(name)) for name in ("hot_tools", "hot_topics", "hot_memories")))
-    with closing(UsageLog(path)) as log:
+    with closing(UsageLog(places.usage_log)) as log:
         return hottest(vaults, log, places.cache, weights, private=private)
 
 

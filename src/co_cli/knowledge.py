@@ -557,9 +557,9 @@ class KnowledgeBase:
     @property
     def _log(self) -> UsageLog:
         if self._usage is None:
-            from co_cli.usage import UsageLog, usage_path
+            from co_cli.usage import UsageLog
 
-            self._usage = UsageLog(usage_path(self.places.state))
+            self._usage = UsageLog(self.places.usage_log)
         return self._usage
 
     # ------------------------------------------------------------------------------------------------------------- caring
@@ -640,6 +640,7 @@ def search_means(places: Places, settings: Settings) -> Means:
         text_from=int(settings.value("text_from")),
         hybrid_from=int(settings.value("hybrid_from")),
         fusion=settings.value("fusion"),
+        usage_log=places.usage_log,
     )
 
 

@@ -86,6 +86,11 @@ class Places(NamedTuple):
         return os.path.join(self.project, PROJECT_FOLDER, "knowledge")
 
     @property
+    def usage_log(self) -> str:
+        """The file of the log of tool calls."""
+        return os.path.join(self.state, "usage.db")
+
+    @property
     def user_settings(self) -> str:
         """The user's settings file."""
         return os.path.join(self.home, "settings.json")
