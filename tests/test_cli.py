@@ -12,7 +12,7 @@ import pytest
 from commands import Co
 
 from co_cli import Invalid, KnowledgeBase
-from co_cli.bench.cli import write_vault
+from co_cli.bench.vaults import write_vault
 from co_cli.errors import KINDS
 from co_cli.surfaces.cli.main import COMMANDS, EXIT_CODES, build_parser
 
@@ -261,6 +261,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["knowledge", "--list"],
         ["knowledge", "--archive", "1"],
         ["import", "json", "nowhere"],
+        ["eval", "nowhere"],
         ["config", "list"],
         ["config", "get", "editor"],
         ["trust", "--remove"],
