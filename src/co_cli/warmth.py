@@ -35,11 +35,10 @@ def uses(path: str, names: Iterable[tuple[str, str]], now: float) -> dict[tuple[
     A log that cannot be read tells nothing: who only wants to rank a little better has no use for the reason.
     """
     found: dict[tuple[str, str], float] = {}
-    query = "SELECT warmth FROM notes WHERE vault = ? AND name = ?"
+    query = "SELECT vault, name, warmth FROM notes WHERE vault = ? AND name = ?"
     with suppress(apsw.Error), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         connection.set_busy_timeout(_PATIENCE_MS)
         scale = weight(now)
-        for name in names:
-            for (warmth,) in connection.execute(query, name):
-                found[name] = warmth / scale
+        for vault, name, warmth in connection.executemany(query, names):
+            found[vault, name] = warmth / scale
     return found
