@@ -60,7 +60,7 @@ class Narrowing(NamedTuple):
             parts.append(sql)
             values.extend(given)
 
-        if not self.all_kinds:
+        if not self.all_kinds and self._leaves_out(index):
             demand(f"n.kind IN ({','.join('?' * len(self.kinds))})", *self.kinds)
         for tag in self.tags:
             demand("instr(n.tags, ?)", f"\n{tag.casefold()}\n")
@@ -74,6 +74,15 @@ class Narrowing(NamedTuple):
         if self.today and index.connection.execute("SELECT 1 FROM notes WHERE expires != '' LIMIT 1").get:
             demand("(n.expires = '' OR n.expires >= ?)", self.today)
         return " AND ".join(parts), values
+
+    def _leaves_out(self, index: Index) -> bool:
+        """Whether there are notes of other kinds: where there are only topics, to ask for topics is to ask for all."""
+        kind: object = ""
+        while kind is not None:
+            kind = index.connection.execute("SELECT min(kind) FROM notes WHERE kind > ?", (kind,)).get
+            if kind is not None and kind not in self.kinds:
+                return True
+        return False
 
 
 class Passage(NamedTuple):
