@@ -12,7 +12,7 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import CoError, Conflict, Invalid, NotFound
+from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.files import make_folder
 from co_cli.note import (
     ARTICLE,
@@ -30,7 +30,8 @@ from co_cli.note import (
     render_memory,
 )
 from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve, tier
-from co_cli.settings import Places, Settings, find_places, load_settings
+from co_cli.settings import Places, Settings, find_places
+from co_cli.shelf import Saved, Shelf
 from co_cli.vault import Vault, open_vaults
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from co_cli.seed import Seeding
     from co_cli.survey import Survey, ToolCall
     from co_cli.sync import Coverage, SyncReport
-    from co_cli.usage import UsageLog
 
 __all__ = [
     "ARTICLE",
@@ -97,14 +97,6 @@ updated: {now}
 """
 
 
-class Saved(NamedTuple):
-    """What became of a text that was to be kept."""
-
-    note: Note
-    outcome: str
-    """``created``, ``updated``, or ``unchanged`` where a note already says it."""
-
-
 class Forgotten(NamedTuple):
     """The notes that were forgotten."""
 
@@ -128,14 +120,8 @@ class LoggedChange(NamedTuple):
     change: Change
 
 
-class KnowledgeBase:
+class KnowledgeBase(Shelf):
     """The notes of one user and one project."""
-
-    def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
-        self.places = places
-        self.vaults = vaults
-        self._usage: UsageLog | None = None
-        self._seeded = False
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
@@ -404,38 +390,6 @@ class KnowledgeBase:
 
     # ------------------------------------------------------------------------------------------------------------- topics
 
-    def write_topic(
-        self,
-        name: str,
-        content: str,
-        *,
-        tags: Iterable[str] | None = None,
-        source: str = "user",
-        in_global: bool = False,
-        created: str = "",
-        updated: str = "",
-        expected_sha: str | None = None,
-    ) -> Saved:
-        """Write a shared document. A topic that is there under this name or one like it gets the new text, and the new tags
-        if there are any; it keeps its ``created``, and its old text is in the journal.
-
-        With ``expected_sha`` the change is refused where the topic is no longer the one that was read; ``""`` says that
-        there was none.
-        """
-        from co_cli import topic
-
-        vault, slug = topic.home(self.vaults, name, in_global=in_global)
-        with vault.change("topic") as draft:
-            fields = {"source": source, "created": created, "updated": updated}
-            return Saved(*topic.write(draft, vault, slug, content, tags=tags, expected_sha=expected_sha, **fields))
-
-    def topic(self, name: str) -> Note:
-        """The topic that a name means, however it is spelt; the project's before that of all projects."""
-        from co_cli import topic
-
-        self._sow()
-        return topic.named(self.vaults, name)
-
     def topics(self, *, tags: Iterable[str] = ()) -> Listing:
         """All topics, by their names."""
         found = self.list((TOPIC,), tags=tags)
@@ -450,45 +404,6 @@ class KnowledgeBase:
     def delete_topic(self, name: str) -> Note:
         """Remove a topic; ``undo`` brings it back."""
         return self.forget(self.topic(name).ref).notes[0]
-
-    def load_seeds(self) -> Seeding:
-        """Make topics of seed documents that are new. The first verb that looks for topics does this by itself."""
-        from co_cli import seed
-
-        self._seeded = True
-        return seed.load(self.vaults, self._seed_folders(), self.places.state)
-
-    def changed_seeds(self) -> tuple[tuple[ChangedSeed, ...], tuple[Problem, ...]]:
-        """The seed documents that are no longer what was taken of them, and those that cannot be read."""
-        from co_cli import seed
-
-        return seed.changed(self.vaults, self._seed_folders(), self.places.state)
-
-    def take_seeds(self, names: Iterable[str] = ()) -> Seeding:
-        """Take seed documents that changed, where nobody touched their topics; those named are taken in any case."""
-        from co_cli import seed
-
-        return seed.take(self.vaults, self._seed_folders(), self.places.state, names)
-
-    def _seed_folders(self) -> tuple[str, ...]:
-        """The folders of seed documents that are set, beside those of the vaults."""
-        folders = self.settings().value("seed_folders").split(os.pathsep)
-        return tuple(os.path.join(self.places.home, os.path.expanduser(folder)) for folder in folders if folder.strip())
-
-    def _sow(self) -> tuple[Problem, ...]:
-        """Load new seeds, once in a life; what stands in the way is a problem, and keeps nobody from what there is."""
-        if self._seeded:
-            return ()
-        self._seeded = True
-        extra, state = self._seed_folders(), self.places.state
-        if not any(map(os.path.isdir, (*extra, *(vault.seed_folder for vault in self.vaults)))):
-            return ()
-        from co_cli import seed
-
-        try:
-            return () if seed.is_settled(self.vaults, extra, state) else seed.load(self.vaults, extra, state).problems
-        except CoError as error:
-            return (Problem(self.places.state, f"seed documents are not loaded: {error.message}", hint=error.hint),)
 
     # -------------------------------------------------------------------------------------------------------- taking back
 
@@ -538,29 +453,6 @@ class KnowledgeBase:
         from co_cli.prompt import personalities
 
         return personalities(self.places)
-
-    # --------------------------------------------------------------------------------------------------------------- usage
-
-    def log_call(self, call: ToolCall) -> str:
-        """Note that a tool was called, with the notes that came back; returns what there is to say of the log, once."""
-        from co_cli.survey import logged
-
-        kept = bool(call.arguments) and self.settings().value("log_arguments") == "yes"
-        return self._log.record(logged(self.vaults, call, arguments=kept))
-
-    def usage(self, days: int = 30) -> Survey:
-        """What agents called in the last days, which notes came back, and which never did."""
-        from co_cli.survey import survey
-
-        return survey(self.vaults, self._log, days)
-
-    @property
-    def _log(self) -> UsageLog:
-        if self._usage is None:
-            from co_cli.usage import UsageLog
-
-            self._usage = UsageLog(self.places.usage_log)
-        return self._usage
 
     # ------------------------------------------------------------------------------------------------------------- caring
 
@@ -615,10 +507,6 @@ class KnowledgeBase:
         settings = self.settings()
         chosen = settings.value("mode")
         return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
-
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return load_settings(self.places)
 
     def ref(self, text: str) -> str:
         """The ref that a text is, or an empty string where it is other words."""
