@@ -13,6 +13,7 @@ from processes import finish, start
 
 from co_cli import KnowledgeBase, NotFound, open_knowledge
 from co_cli.note import NoteError
+from co_cli.seed import Changed as ChangedSeed
 from co_cli.seed import is_settled, parse_seed
 from co_cli.surfaces.cli.main import main
 
@@ -224,6 +225,14 @@ def test_processes_that_start_at_once_load_every_seed_once(seeds: Path) -> None:
     assert sum(finish(process)[0] for process in processes) == 21
     assert len(begin().topics().notes) == 21
     assert len(begin().log()) == 1
+    assert {change.state for change in changed_in(seeds)} == {"unchanged"}
+
+
+def changed_in(seeds: Path) -> tuple[ChangedSeed, ...]:
+    """What is known of all seeds, once each of them has changed."""
+    for path in seeds.iterdir():
+        path.write_text(path.read_text() + "\nmore")
+    return begin().changed_seeds()[0]
 
 
 # --------------------------------------------------------------------------------------------------------------- changes

@@ -13,10 +13,11 @@ from __future__ import annotations
 import os
 import re
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Corrupt, NotFound, Unavailable
-from co_cli.files import make_folder, read_bytes, reason, replace_file
+from co_cli.files import locked, make_folder, read_bytes, reason, replace_file
 from co_cli.note import GLOBAL, TOPIC, NoteError, Problem, sha_of
 
 if TYPE_CHECKING:
@@ -108,13 +109,14 @@ def _load(vault: Vault, folders: Sequence[str], state: str, problems: list[Probl
     found: list[Problem] = []
     unseen = [seed for seed in _read(vault, folders, found) if seed.slug not in known]
     done = []
-    if unseen:
-        with vault.change("seed") as draft:
+    with _alone(state):
+        if unseen:
             known = _remembered(vault, state)  # once more, now that no other process can be at it
-            done = _plant(draft, vault, [seed for seed in unseen if seed.slug not in known], known, found)
-    # what could not be read, or may have been added in this very moment, is looked at again
-    trouble = any(problem.code != "seed-twice" for problem in found)
-    _remember(vault, state, b"" if trouble else stamp, known)
+            with vault.change("seed") as draft:
+                done = _plant(draft, vault, [seed for seed in unseen if seed.slug not in known], known, found)
+        # what could not be read, or may have been added in this very moment, is looked at again
+        trouble = any(problem.code != "seed-twice" for problem in found)
+        _remember(vault, state, b"" if trouble else stamp, known)
     problems.extend(found)
     return done
 
@@ -181,18 +183,19 @@ def take(vaults: Iterable[Vault], extra: Sequence[str], state: str, names: Itera
     done: list[Seeded] = []
     problems: list[Problem] = []
     for vault in vaults:
-        known = _remembered(vault, state)
-        seeds = [
-            seed
-            for seed in _read(vault, _folders(vault, extra), problems)
-            if seed.slug in known and (seed.slug in wanted if wanted else known[seed.slug].sha != seed.sha)
-        ]
-        if seeds:
-            with vault.change("seed") as draft:
-                lines = [_take(draft, vault, seed, known, insisted=bool(wanted)) for seed in seeds]
-                draft.summary = _summary("took", lines, TAKEN)
-            _remember(vault, state, (_raw(vault, state) or b"").partition(b"\n")[0], known)
-            done.extend(lines)
+        with _alone(state):
+            known = _remembered(vault, state)
+            seeds = [
+                seed
+                for seed in _read(vault, _folders(vault, extra), problems)
+                if seed.slug in known and (seed.slug in wanted if wanted else known[seed.slug].sha != seed.sha)
+            ]
+            if seeds:
+                with vault.change("seed") as draft:
+                    lines = [_take(draft, vault, seed, known, insisted=bool(wanted)) for seed in seeds]
+                    draft.summary = _summary("took", lines, TAKEN)
+                _remember(vault, state, (_raw(vault, state) or b"").partition(b"\n")[0], known)
+                done.extend(lines)
         for seed in seeds:
             missing.pop(seed.slug, None)
     if missing:
@@ -297,6 +300,15 @@ def _file(vault: Vault, state: str) -> str:
     return os.path.join(state, "seeds", vault.key)
 
 
+@contextmanager
+def _alone(state: str) -> Iterator[None]:
+    """Let no other process seed meanwhile: it would take the topics that were just made for somebody's own."""
+    folder = os.path.join(state, "seeds")
+    make_folder(folder, mode=0o700)
+    with locked(folder):
+        yield
+
+
 def _remembered(vault: Vault, state: str) -> dict[str, Taken]:
     import json
 
@@ -316,7 +328,6 @@ def _remember(vault: Vault, state: str, stamp: bytes, known: dict[str, Taken]) -
 
     content = stamp + b"\n" + json.dumps(known, indent=1, sort_keys=True).encode()
     if _raw(vault, state) != content:
-        make_folder(os.path.join(state, "seeds"), mode=0o700)
         replace_file(_file(vault, state), content, mode=0o600)
 
 
