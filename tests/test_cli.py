@@ -481,7 +481,7 @@ def test_completion_prints_a_script_that_knows_the_commands(co: Co, shell: str) 
         (["un"], ["unpin", "undo"]),
         (["learn", "--cat"], ["--category"]),
         (["config", "g"], ["get"]),
-        (["import", ""], ["json"]),
+        (["import", ""], ["json", "skynet"]),
         (["knowledge", "--arch"], ["--archive", "--archived"]),
     ],
 )

@@ -30,7 +30,8 @@ from co_cli.note import (
     render_memory,
 )
 from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve, tier
-from co_cli.settings import Places, Settings, find_places, load_settings
+from co_cli.settings import Places, Settings, find_places
+from co_cli.shelf import Saved, Shelf
 from co_cli.vault import Vault, open_vaults
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ if TYPE_CHECKING:
     from co_cli.prompt import Prompt
     from co_cli.retrieval.neighbours import Neighbour
     from co_cli.retrieval.ranked import Rebuilt
+    from co_cli.seed import Changed as ChangedSeed
+    from co_cli.seed import Seeding
     from co_cli.survey import Survey, ToolCall
     from co_cli.sync import Coverage, SyncReport
-    from co_cli.usage import UsageLog
 
 __all__ = [
     "ARTICLE",
@@ -54,6 +56,7 @@ __all__ = [
     "PROJECT",
     "TOPIC",
     "Change",
+    "ChangedSeed",
     "Context",
     "Coverage",
     "Finding",
@@ -72,6 +75,7 @@ __all__ = [
     "Recalled",
     "Report",
     "Saved",
+    "Seeding",
     "Survey",
     "SyncReport",
     "ToolCall",
@@ -91,14 +95,6 @@ updated: {now}
 
 <!-- What every session should know, a line each: - Key: value. Comments and bare headings are not loaded. -->
 """
-
-
-class Saved(NamedTuple):
-    """What became of a text that was to be kept."""
-
-    note: Note
-    outcome: str
-    """``created``, ``updated``, or ``unchanged`` where a note already says it."""
 
 
 class Forgotten(NamedTuple):
@@ -124,13 +120,8 @@ class LoggedChange(NamedTuple):
     change: Change
 
 
-class KnowledgeBase:
+class KnowledgeBase(Shelf):
     """The notes of one user and one project."""
-
-    def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
-        self.places = places
-        self.vaults = vaults
-        self._usage: UsageLog | None = None
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
@@ -331,9 +322,11 @@ class KnowledgeBase:
             if kind not in FOLDERS:
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
         only = Filter(chosen, tags=clean_tags(tags), expired=expired)
+        problems = self._sow()
         settings = self.settings()
         means = search_means(self.places, settings)._replace(progress=progress)
-        return retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
+        found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
+        return found._replace(problems=(*found.problems, *problems)) if problems else found
 
     def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
         """The notes that these are linked with, in both directions, by the paths of these."""
@@ -349,6 +342,8 @@ class KnowledgeBase:
         parsed = parse_ref(ref)
         if parsed is None:
             raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
+        if parsed.kind == TOPIC:
+            self._sow()
         for vault in self.vaults:
             if parsed.vault in ("", vault.name):
                 note = vault.find(parsed.kind, parsed.name)
@@ -372,7 +367,7 @@ class KnowledgeBase:
         """All notes of these kinds, by vault and id."""
         only = Filter(tuple(kinds), clean_tags(tags), category, key, expired=True)
         notes: list[Note] = []
-        problems: list[Problem] = []
+        problems: list[Problem] = [*self._sow()] if TOPIC in only.kinds else []
         for vault in self.vaults:
             scan = vault.scan(only.kinds, archived=archived)
             notes.extend(sorted(filter(only.admits, scan.notes), key=lambda note: (note.id or 0, note.kind, note.slug)))
@@ -394,37 +389,6 @@ class KnowledgeBase:
         return ()
 
     # ------------------------------------------------------------------------------------------------------------- topics
-
-    def write_topic(
-        self,
-        name: str,
-        content: str,
-        *,
-        tags: Iterable[str] | None = None,
-        source: str = "user",
-        in_global: bool = False,
-        created: str = "",
-        updated: str = "",
-        expected_sha: str | None = None,
-    ) -> Saved:
-        """Write a shared document. A topic that is there under this name or one like it gets the new text, and the new tags
-        if there are any; it keeps its ``created``, and its old text is in the journal.
-
-        With ``expected_sha`` the change is refused where the topic is no longer the one that was read; ``""`` says that
-        there was none.
-        """
-        from co_cli import topic
-
-        vault, slug = topic.home(self.vaults, name, in_global=in_global)
-        with vault.change("topic") as draft:
-            fields = {"source": source, "created": created, "updated": updated}
-            return Saved(*topic.write(draft, vault, slug, content, tags=tags, expected_sha=expected_sha, **fields))
-
-    def topic(self, name: str) -> Note:
-        """The topic that a name means, however it is spelt; the project's before that of all projects."""
-        from co_cli import topic
-
-        return topic.named(self.vaults, name)
 
     def topics(self, *, tags: Iterable[str] = ()) -> Listing:
         """All topics, by their names."""
@@ -476,14 +440,16 @@ class KnowledgeBase:
 
     def context(self, *, private: bool = False) -> Context:
         """What is always loaded into a prompt, and how it fits its budget."""
-        from co_cli.context import assemble_context
+        from co_cli.context import load_context
 
-        return assemble_context(self.vaults, private=private)
+        self._sow()
+        return load_context(self.places, self.vaults, self.settings(), private=private)
 
     def prompt(self, provider: str | None = None, personality: str | None = None, *, private: bool = False) -> Prompt:
         """The assembled system prompt; with ``private`` also what must not leave this machine, if the provider is local."""
         from co_cli.prompt import build_prompt
 
+        self._sow()
         return build_prompt(self.places, self.vaults, provider=provider, personality=personality, private=private)
 
     def personalities(self) -> Mapping[str, str]:
@@ -491,29 +457,6 @@ class KnowledgeBase:
         from co_cli.prompt import personalities
 
         return personalities(self.places)
-
-    # --------------------------------------------------------------------------------------------------------------- usage
-
-    def log_call(self, call: ToolCall) -> str:
-        """Note that a tool was called, with the notes that came back; returns what there is to say of the log, once."""
-        from co_cli.survey import logged
-
-        kept = bool(call.arguments) and self.settings().value("log_arguments") == "yes"
-        return self._log.record(logged(self.vaults, call, arguments=kept))
-
-    def usage(self, days: int = 30) -> Survey:
-        """What agents called in the last days, which notes came back, and which never did."""
-        from co_cli.survey import survey
-
-        return survey(self.vaults, self._log, days)
-
-    @property
-    def _log(self) -> UsageLog:
-        if self._usage is None:
-            from co_cli.usage import UsageLog, usage_path
-
-            self._usage = UsageLog(usage_path(self.places.state))
-        return self._usage
 
     # ------------------------------------------------------------------------------------------------------------- caring
 
@@ -569,10 +512,6 @@ class KnowledgeBase:
         chosen = settings.value("mode")
         return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
 
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return load_settings(self.places)
-
     def ref(self, text: str) -> str:
         """The ref that a text is, or an empty string where it is other words."""
         parsed = parse_ref(text)
@@ -593,6 +532,7 @@ def search_means(places: Places, settings: Settings) -> Means:
         text_from=int(settings.value("text_from")),
         hybrid_from=int(settings.value("hybrid_from")),
         fusion=settings.value("fusion"),
+        usage_log=places.usage_log,
     )
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from co_cli.journal import Change, Journal, Step
     from co_cli.settings import Places
 
-ARCHIVE = "archive"
+ARCHIVE, SEED = "archive", "seed"
 IGNORED = (
     "# derived from the notes; co makes it anew\nknowledge.db*\n.lock\n# private notes stay on this machine\n*-private.md\n"
 )
@@ -112,6 +112,15 @@ class Vault:
     def files(self, kind: str, problems: list[Problem], *, archived: bool = False) -> Iterator[tuple[str, bytes]]:
         """The path and the bytes of each note file of a kind; what cannot be read is added to the problems."""
         yield from self._read_all(self._folder(kind, archived=archived), None, problems)
+
+    def seeds(self, problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
+        """The path and the bytes of each seed document of this vault."""
+        yield from self._read_all(self.seed_folder, None, problems)
+
+    @property
+    def seed_folder(self) -> str:
+        """The folder of the documents that become topics by themselves, once."""
+        return os.path.join(self.root, SEED)
 
     def named_files(self, kind: str, names: Iterable[str], problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
         """The path and the bytes of just these files of a kind."""
@@ -471,6 +480,11 @@ def open_vaults(places: Places) -> tuple[Vault, Vault]:
         Vault(places.project_vault, PROJECT, _journal_folder(places, places.project_vault, project)),
         Vault(places.global_vault, GLOBAL, _journal_folder(places, places.global_vault, "global")),
     )
+
+
+def documents(folder: str, problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
+    """The path and the bytes of each Markdown file in a folder that is no vault, read with the same care."""
+    yield from Vault(folder, "", "")._read_all(folder, None, problems)  # noqa: SLF001 - its own module
 
 
 def _journal_folder(places: Places, root: str, label: str) -> str:

@@ -97,6 +97,20 @@ MIGRATIONS = (
         UPDATE totals SET vectors = vectors - 1;
     END;
     """,
+    """
+    CREATE TABLE topic_tags (tag TEXT NOT NULL, note INTEGER NOT NULL, PRIMARY KEY (tag, note)) WITHOUT ROWID;  -- folded
+    CREATE INDEX topic_tags_note ON topic_tags (note);
+    CREATE TRIGGER notes_out AFTER DELETE ON notes BEGIN
+        DELETE FROM topic_tags WHERE note = old.id;
+    END;
+    WITH RECURSIVE split (note, tag, rest) AS (
+        SELECT id, '', substr(tags, 2) FROM notes WHERE kind = 'topic' AND tags != ''
+        UNION ALL
+        SELECT note, substr(rest, 1, instr(rest, char(10)) - 1), substr(rest, instr(rest, char(10)) + 1) FROM split
+        WHERE rest != ''
+    )
+    INSERT OR IGNORE INTO topic_tags SELECT tag, note FROM split WHERE tag != '';
+    """,
 )
 
 

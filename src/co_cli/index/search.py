@@ -65,7 +65,7 @@ class Narrowing(NamedTuple):
             parts.append(sql)
             values.extend(given)
 
-        if not self.all_kinds:
+        if not self.all_kinds and self._leaves_out(index):
             demand(f"n.kind IN ({','.join('?' * len(self.kinds))})", *self.kinds)
         for tag in self.tags:
             demand("instr(n.tags, ?)", f"\n{as_text(tag).casefold()}\n")
@@ -79,6 +79,15 @@ class Narrowing(NamedTuple):
         if some_expire:
             demand("(n.expires = '' OR n.expires >= ?)", self.today)
         return " AND ".join(parts), values
+
+    def _leaves_out(self, index: Index) -> bool:
+        """Whether there are notes of other kinds: where there are only topics, to ask for topics is to ask for all."""
+        kind: object = ""
+        while kind is not None:
+            kind = index.connection.execute("SELECT min(kind) FROM notes WHERE kind > ?", (kind,)).get
+            if kind is not None and kind not in self.kinds:
+                return True
+        return False
 
 
 class Passage(NamedTuple):

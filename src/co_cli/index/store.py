@@ -71,7 +71,9 @@ class Totals(NamedTuple):
     vectors: int
 
 
-_TABLES = ("meta", "notes", "links", "frequent", "vocabulary", "codes")
+TOPIC = "topic"
+"""The kind of notes that are looked up by their tags alone."""
+_TABLES = ("topic_tags", "meta", "notes", "links", "frequent", "vocabulary", "codes")
 _KEPT = (
     *("stamp", "sha", "problem", "number", "title", "tags", "created"),
     *("category", "key", "expires", "pinned", "private", "parts"),
@@ -156,6 +158,8 @@ class Index:
         vectors = self._take_out_passages(known.id) if known else {}
         fields = (entry.kind, stored(entry.name), *entry[2:7], folded_tags(entry.tags), *entry[8:14], len(entry.parts))
         note = self.connection.execute(_PUT, fields).get
+        if entry.kind == TOPIC:
+            self._put_tags(note, entry.tags)
         title, tags = terms(entry.title), terms(" ".join(entry.tags))
         for part in entry.parts:
             name = title + terms(part.heading) if part.heading else title
@@ -167,6 +171,12 @@ class Index:
                 self.put_vectors([(self.connection.last_insert_rowid(), *vectors[part.digest])])
         if entry.links:
             self.connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?)", [(note, *link) for link in entry.links])
+
+    def _put_tags(self, note: object, tags: Iterable[str]) -> None:
+        self.connection.execute("DELETE FROM topic_tags WHERE note = ?", (note,))
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO topic_tags VALUES (?, ?)", [(tag.casefold(), note) for tag in tags]
+        )
 
     def touch(self, note: int, stamp: int) -> None:
         """Note that a file was looked at again and holds what it held."""
@@ -301,6 +311,18 @@ class Index:
         except Damaged as error:
             return str(error)
         return "" if fits else "its parts do not fit together"
+
+    def topics_tagged(self, tags: Sequence[str], limit: int) -> dict[str, int]:
+        """The files of the topics with most of these tags, with how many of them each has."""
+        query = f"""
+            SELECT n.name, t.found FROM (
+                SELECT note, count(*) AS found FROM topic_tags WHERE tag IN ({",".join("?" * len(tags))})
+                GROUP BY note ORDER BY found DESC, note LIMIT ?
+            ) t JOIN notes n ON n.id = t.note WHERE n.problem IS NULL
+        """
+        with complaints(self.path):
+            rows: list[Any] = self.connection.execute(query, (*tags, limit)).fetchall()
+            return dict(rows)
 
     def problems(self, kinds: Iterable[str]) -> list[tuple[str, str, str]]:
         """The kind, name and problem of each file that is no note."""

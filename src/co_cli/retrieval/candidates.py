@@ -6,6 +6,7 @@ Owns which passages are looked at, how many, and in which order the parts of the
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from contextlib import ExitStack
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.index import search
 from co_cli.index.analysis import asked_for, sought, terms
 from co_cli.index.store import as_line
-from co_cli.note import FOLDERS
+from co_cli.note import FOLDERS, lasting_name
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, Hit, Why, moment
 from co_cli.retrieval.words import STOP_WORDS
@@ -42,8 +43,10 @@ little less for a long query, which says more of what it means."""
 _DAY = 86400
 _LATIN = "\u0250"
 """The first letter that is not of the Latin script."""
-_RECENCY, _PINNED, _SPAN = 0.03, 0.03, 0.15
+_RECENCY, _PINNED, _USED, _SPAN = 0.03, 0.03, 0.03, 0.15
 """What a boost adds to a score, of which the best is about 1."""
+_OFTEN = 3.0
+"""Uses for which a note gets half of what it can get for them."""
 _NAMED = r"[^\W\d_][\w'’.-]*"
 
 
@@ -287,8 +290,20 @@ class _Question:
             fused = scoring.weighted(text, cosines, share)
         self.note_texts, self.top = text, max(text.values(), default=0.0) or 1.0
         self.shown = self._best_passages(share)
+        self.uses = self._look_up_uses() if self.means.boosts and os.path.exists(self.means.usage_log) else {}
         # what shares neither a word nor a meaning with the query is no answer to it, however recent it is
         return {key: score + self._boost(self.shown[key])[0] for key, score in fused.items() if score > 0}
+
+    def _look_up_uses(self) -> dict[Key, float]:
+        """How often each note was used lately."""
+        from co_cli.warmth import uses
+
+        notes: dict[tuple[str, str], Key] = {}
+        for note, shown in self.shown.items():
+            passage = self.counted[shown].passage
+            name = lasting_name(passage.kind, passage.number, passage.file.removesuffix(".md"))
+            notes[self.sources[note[0]].vault.key, name] = note
+        return {notes[name]: found for name, found in uses(self.means.usage_log, notes, time.time()).items()}
 
     def _note_cosines(self) -> dict[Key, float]:
         trust = self.meaning.trust(self.asked.query.text) if self.meaning else 0.0
@@ -351,8 +366,10 @@ class _Question:
             boost, names = _SPAN, ["of the time asked about"]
         if self.means.boosts:
             recent = scoring.recency(passage.created, time.time())
-            boost += _RECENCY * recent + _PINNED * passage.pinned
-            names += [name for name, is_so in (("recent", recent > 0.5), ("pinned", passage.pinned)) if is_so]  # noqa: PLR2004
+            uses = self.uses.get(self._note_of(key), 0.0)
+            boost += _RECENCY * recent + _PINNED * passage.pinned + _USED * uses / (uses + _OFTEN)
+            reasons = (("recent", recent > 0.5), ("pinned", passage.pinned), ("often used", uses > _OFTEN))  # noqa: PLR2004
+            names += [name for name, is_so in reasons if is_so]
         return boost, tuple(names)
 
     # --------------------------------------------------------------------------------------------------------------- hits

@@ -109,7 +109,9 @@ class Means(NamedTuple):
     """How many notes it takes for ``auto`` to rank by words, and by words and meaning."""
     fusion: str = "weighted"
     boosts: bool = True
-    """Whether what is recent or pinned comes a little higher."""
+    """Whether what is recent, pinned or often used comes a little higher."""
+    usage_log: str = ""
+    """The log of tool calls, which knows what is used; where there is none, nothing is."""
     progress: Callable[[str, int, int], None] | None = None
     """Told what is being done, how much of it is done, and how much there is."""
 
