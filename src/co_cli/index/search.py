@@ -17,7 +17,7 @@ from co_cli.index.analysis import is_sign
 from co_cli.index.database import complaints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from co_cli.index.store import Index
 
@@ -101,13 +101,6 @@ class Passage(NamedTuple):
     pinned: int
 
 
-class Made(NamedTuple):
-    """What tells which notes were made in one go."""
-
-    title: str
-    created: float
-
-
 def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
     """How many passages hold each of these terms; those of frequent ones as they were last counted."""
     wanted = list(dict.fromkeys(words))
@@ -183,23 +176,19 @@ def passages_of(index: Index, notes: Iterable[int]) -> list[Passage]:
         return [Passage(*row) for row in index.connection.execute(query)]
 
 
-def beside(
-    index: Index,
-    near: Iterable[Passage],
-    reach: int,
-    are_neighbours: Callable[[Made, Made], bool],
-    narrowing: Narrowing,
-) -> list[int]:
-    """The passages of the notes that are numbered next to those of these passages, under the same title."""
-    made = {passage.note: Made(passage.title, passage.created) for passage in near}
+def beside(index: Index, near: Iterable[Passage], reach: int, seconds: float, narrowing: Narrowing) -> list[int]:
+    """The passages of the notes that are numbered next to those of these passages, under the same title or, where there is
+    none, made within so many seconds.
+    """
     condition, values = narrowing.condition(index)
     with complaints(index.path):
-        pairs = index.connection.execute(
-            "SELECT o.id, n.id, n.title, n.created FROM notes o CROSS JOIN notes n ON n.kind = o.kind"
-            " AND n.number BETWEEN o.number - ? AND o.number + ? AND n.title = o.title AND n.id != o.id"
-            f" WHERE o.id IN ({','.join(map(str, made))}) {f'AND {condition}' if condition else ''}",
-            (reach, reach, *values),
+        rows = index.connection.execute(
+            "SELECT DISTINCT n.id FROM notes o CROSS JOIN notes n ON n.kind = o.kind"
+            " AND n.number BETWEEN o.number - ? AND o.number + ? AND n.id != o.id"
+            " AND n.title = o.title AND (n.title != '' OR abs(n.created - o.created) < ?)"
+            f" WHERE o.id IN ({','.join(str(passage.note) for passage in near)}) {f'AND {condition}' if condition else ''}",
+            (reach, reach, seconds, *values),
         )
-        notes = {note for one, note, *other in pairs if are_neighbours(made[one], Made(*other))}
+        notes = [row[0] for row in rows]
         query = f"SELECT id FROM passages WHERE note IN ({','.join(map(str, notes))})"
         return [row[0] for row in index.connection.execute(query)] if notes else []

@@ -41,6 +41,7 @@ _LATIN = "\u0250"
 """The first letter that is not of the Latin script."""
 _RECENCY, _PINNED, _SPAN = 0.03, 0.03, 0.15
 """What a boost adds to a score, of which the best is about 1."""
+_AROUND_IT = tuple(distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
 _NAMED = r"[^\W\d_][\w'’.-]*"
 
 
@@ -235,7 +236,7 @@ class _Question:
         for place, ids in _by_place(best).items():
             near = [self.counted[place, each].passage for each in ids]
             known = {key[1] for key in self.counted if key[0] == place}
-            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing)
+            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.TOGETHER, narrowing)
             self._count((place, passage) for passage in found if passage not in known)
         numbered = {
             (key[0], counted.passage.kind, counted.passage.number): counted
@@ -253,8 +254,8 @@ class _Question:
         passage = counted.passage
         if passage.number is None:
             return []
-        around = (passage.number + distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
-        found = (numbered.get((key[0], passage.kind, number)) for number in around)
+        place, kind, number = key[0], passage.kind, passage.number
+        found = [numbered.get((place, kind, number + distance)) for distance in _AROUND_IT]
         return [other for other in found if other and scoring.are_neighbours(passage, other.passage)]
 
     def _has_phrases(self, passage: Passage) -> bool:
