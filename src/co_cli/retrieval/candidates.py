@@ -47,6 +47,7 @@ _RECENCY, _PINNED, _USED, _SPAN = 0.03, 0.03, 0.03, 0.15
 """What a boost adds to a score, of which the best is about 1."""
 _OFTEN = 3.0
 """Uses for which a note gets half of what it can get for them."""
+_AROUND_IT = tuple(distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
 _NAMED = r"[^\W\d_][\w'’.-]*"
 
 
@@ -247,7 +248,7 @@ class _Question:
         for place, ids in _by_place(best).items():
             near = [self.counted[place, each].passage for each in ids]
             known = {key[1] for key in self.counted if key[0] == place}
-            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing[place])
+            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.TOGETHER, narrowing[place])
             self._count((place, passage) for passage in found if passage not in known)
         numbered = {
             (key[0], counted.passage.kind, counted.passage.number): counted
@@ -265,8 +266,8 @@ class _Question:
         passage = counted.passage
         if passage.number is None:
             return []
-        around = (passage.number + distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
-        found = (numbered.get((key[0], passage.kind, number)) for number in around)
+        place, kind, number = key[0], passage.kind, passage.number
+        found = [numbered.get((place, kind, number + distance)) for distance in _AROUND_IT]
         return [other for other in found if other and scoring.are_neighbours(passage, other.passage)]
 
     def _has_phrases(self, passage: Passage) -> bool:

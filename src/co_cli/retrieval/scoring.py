@@ -20,7 +20,7 @@ from co_cli.index.analysis import sought
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from co_cli.index.search import Made, Passage
+    from co_cli.index.search import Passage
 
     Key = tuple[int, int]
     """A passage, or a note: the place of its vault among those that are asked, and its id there."""
@@ -33,11 +33,12 @@ _TITLE, _NAME, _PAIR, _WHOLE, _MISSING = 2, 1.25, 0.25, 0.5, 0.3
 """What a term in the title, a name, a pair of terms and the rest of a long note count for, and what missing names cost."""
 _BORROWED, REACH = 0.3, 2
 """What of its neighbours' terms a short note counts as its own, and how far its neighbours reach."""
+TOGETHER = 3600
+"""Seconds within which notes that have no title were made in one go."""
 _SHORT, _LONG = 60, 100
 """Terms up to which a note borrows and lends in full, and from which on it does not."""
 _BRIEF = 40
 """Terms below which the vector of a note among neighbours says little: it is the vector of a remark."""
-_HOUR = 3600
 _RRF_K = 60
 _HALF_LIFE = 182 * 86400
 
@@ -126,9 +127,9 @@ def with_borrowed(counted: Counted, near: Iterable[Counted]) -> Sequence[float]:
     return counts or counted.counts
 
 
-def are_neighbours(one: Passage | Made, other: Passage | Made) -> bool:
+def are_neighbours(one: Passage, other: Passage) -> bool:
     """Whether two notes that are numbered one after another were made in one go: under one title, or within an hour."""
-    return one.title == other.title and (bool(one.title) or abs(one.created - other.created) < _HOUR)
+    return one.title == other.title and (bool(one.title) or abs(one.created - other.created) < TOGETHER)
 
 
 def whole_score(counts: Sequence[float], length: int, average: float, weights: Weights) -> float:
