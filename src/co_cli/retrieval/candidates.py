@@ -70,6 +70,7 @@ class Answer(NamedTuple):
     hits: tuple[Hit, ...]
     total: int
     degraded: tuple[str, ...]
+    notices: tuple[str, ...] = ()
 
 
 def understand(query: Query) -> Asked:
@@ -149,10 +150,13 @@ class _Question:
         self.text: dict[Key, float] = {}
         """The text score of each passage."""
         self.cosines: dict[Key, float] = {}
+        self.notices: tuple[str, ...] = ()
 
     def answer(self) -> Answer:
         narrowing = self._narrowing()
         self.weights, found = self._by_words(narrowing)
+        if not found and self._may_loosen():
+            self.weights, found = self._by_words(narrowing)
         if self.vector:
             found |= self._by_meaning(narrowing)
         self._count(found)
@@ -169,7 +173,8 @@ class _Question:
                 if len(hits) == self.limit:
                     break
         partial = any(index.totals().vectors < index.totals().passages for _, index in self.sources)
-        return Answer(self.mode, tuple(hits), len(notes), ("vectors-partial",) if self.vector and partial else ())
+        degraded = ("vectors-partial",) if self.vector and partial else ()
+        return Answer(self.mode, tuple(hits), len(notes), degraded, self.notices)
 
     # --------------------------------------------------------------------------------------------------------- candidates
 
@@ -200,6 +205,16 @@ class _Question:
                 wanted = search.Terms(tuple(mine), self.asked.phrases)
                 found.update((place, each) for each in search.matching(index, wanted, mine, narrowing, self.pool))
         return scoring.weigh(self.asked.terms, self.asked.names, frequency, passages, total), found
+
+    def _may_loosen(self) -> bool:
+        """Take a phrase that no note holds for its words, where it stands among others: whoever quotes a title in a question
+        wants an answer. A phrase by itself is meant as it stands."""
+        phrases = self.asked.phrases
+        if not phrases or self.mode == "vector" or self.asked.words.keys().isdisjoint(self.asked.query.words):
+            return False
+        self.asked = self.asked._replace(phrases=())
+        self.notices = ("No note holds what stands in quotation marks as it stands; its words were searched for.",)
+        return True
 
     def _by_meaning(self, narrowing: Narrowing) -> set[Key]:
         for place, (_vault, index) in enumerate(self.sources):
@@ -268,7 +283,7 @@ class _Question:
         """The score of each note; which passage of it is shown is decided by the same weighing."""
         text = self._note_texts()
         cosines = self._note_cosines()
-        if self.asked.phrases:
+        if self.asked.phrases and self.mode != "vector":
             cosines = {key: cosine for key, cosine in cosines.items() if key in text}
         share = self.meaning.text_share(len(self.weights.terms)) if self.meaning else 1.0
         if self.mode == "vector":
