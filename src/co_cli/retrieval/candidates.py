@@ -317,7 +317,10 @@ class _Question:
             if self.counted[key].passage.parts > 1 and len(long) < _WHOLES:
                 long[note] = None
         wholes = self._wholes(long)
-        alone = {note: (self.text[key], self.counts[key]) for note, key in best.items()}
+        alone = {
+            note: (scoring.plain_score(self.counted[key].passage, self.counts[key], self.weights), self.counts[key])
+            for note, key in best.items()
+        }
         return {
             note: scoring.note_score(self.text[key], *wholes.get(note, alone[note]), self.weights)
             for note, key in best.items()
