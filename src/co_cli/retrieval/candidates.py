@@ -145,8 +145,8 @@ class _Question:
         self.counted: dict[Key, Counted] = {}
         self.counts: dict[Key, Sequence[float]] = {}
         """How often each passage holds each term, with what it borrows."""
-        self.remarks: set[Key] = set()
-        """The short passages that have neighbours."""
+        self.near: dict[Key, list[Key]] = {}
+        """The neighbours of each short passage that has some."""
         self.text: dict[Key, float] = {}
         """The text score of each passage."""
         self.cosines: dict[Key, float] = {}
@@ -262,7 +262,7 @@ class _Question:
             near_by = self._neighbours(key, counted, numbered) if counted.shortness else []
             self.counts[key] = scoring.with_borrowed(counted, near_by)
             if near_by:
-                self.remarks.add(key)
+                self.near[key] = [(key[0], other.passage.id) for other in near_by]
 
     @staticmethod
     def _neighbours(key: Key, counted: Counted, numbered: dict[tuple[int, str, int | None], Counted]) -> list[Counted]:
@@ -301,8 +301,10 @@ class _Question:
         cosines: dict[Key, float] = {}
         for key, cosine in self.cosines.items():
             counted, note = self.counted[key], self._note_of(key)
-            weight = trust * scoring.damping(counted.passage) if key in self.remarks else trust
-            cosines[note] = max(cosine * weight, cosines.get(note, -1.0))
+            if key in self.near:
+                near = [self.cosines[other] for other in self.near[key] if other in self.cosines]
+                cosine = scoring.cosine_among(cosine, near, counted.passage)
+            cosines[note] = max(cosine * trust, cosines.get(note, -1.0))
         return cosines
 
     def _note_of(self, key: Key) -> Key:

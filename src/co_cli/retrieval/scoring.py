@@ -35,8 +35,9 @@ _BORROWED, REACH = 0.3, 2
 """What of its neighbours' terms a short note counts as its own, and how far its neighbours reach."""
 _SHORT, _LONG = 60, 100
 """Terms up to which a note borrows and lends in full, and from which on it does not."""
-_BRIEF = 40
-"""Terms below which the vector of a note among neighbours says little: it is the vector of a remark."""
+_BRIEF, _LIGHT = 80, 0.5
+"""Terms below which the vector of a note among neighbours says little: it is the vector of a remark. And what the cosines of
+those neighbours count for beside its own."""
 _HOUR = 3600
 _RRF_K = 60
 _HALF_LIFE = 182 * 86400
@@ -190,9 +191,12 @@ def note_score(best: float, whole: float, counts: Sequence[float], weights: Weig
     return (best + _WHOLE * whole) * (1 - _MISSING * missing)
 
 
-def damping(passage: Passage) -> float:
-    """What the vector of a remark among its neighbours counts for."""
-    return float(min(1.0, passage.length / _BRIEF) ** 0.5)
+def cosine_among(cosine: float, near: Sequence[float], passage: Passage) -> float:
+    """What the cosine of a remark among its neighbours counts for, in their light: a few words have a vector of their own,
+    but what they are about stands in those around them."""
+    if near:
+        cosine = (cosine + _LIGHT * sum(near) / len(near)) / (1 + _LIGHT)
+    return float(cosine * min(1.0, passage.length / _BRIEF) ** 0.5)
 
 
 def weighted(text: Mapping[Key, float], vector: Mapping[Key, float], text_share: float) -> dict[Key, float]:
