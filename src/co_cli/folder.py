@@ -30,7 +30,7 @@ class Look(NamedTuple):
         """What tells this state of the folder from every other: the names in it, and their stamps."""
         from zlib import crc32
 
-        return f"{len(self.names)} {crc32(b'/'.join(self.names))} {sum(self.stamps)}"
+        return f"{len(self.names)} {crc32(b'/'.join(self.names))} {hash(tuple(self.stamps))}"
 
     def by_name(self) -> dict[str, int]:
         """The stamp of each file."""

@@ -260,7 +260,7 @@ class KnowledgeBase(Shelf):
                     for note in mine:
                         draft.remove(note)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
-                sync.forget(vault, self.places.cache, mine)
+                sync.forget(vault, self.places.cache, (note.path for note in mine))
         survey.forget(self.vaults, self._log, notes)
         return Forgotten(tuple(notes))
 
@@ -429,7 +429,11 @@ class KnowledgeBase(Shelf):
             found = next((entry for entry in changes if which.lstrip("#") in (str(entry.position), entry.id)), None)
             if found is None:
                 raise NotFound(f"There is no change {which}.", "`co log` lists the changes.")
-        self.vault(found.vault).undo(found.change.number)
+        from co_cli import sync
+
+        vault = self.vault(found.vault)
+        vault.undo(found.change.number)
+        sync.forget(vault, self.places.cache, (os.path.join(vault.root, path) for path in found.change.paths))
         return found
 
     # ----------------------------------------------------------------------------------------------------- what is loaded

@@ -183,6 +183,27 @@ class Vault:
         settled = found.st_mtime_ns < latest and found.st_ctime_ns < latest and stat.S_ISREG(found.st_mode)
         return stamp(found) if settled else 0
 
+    def may_be_note(self, kind: str, name: str) -> bool:
+        """Whether there is an ordinary file of this name, or could be: where nobody may look, nothing is known."""
+        try:
+            return stat.S_ISREG(os.lstat(self.path_of(kind, name)).st_mode)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+
+    def folder_identity(self, kind: str) -> str:
+        """What tells the folder of a kind from any other that may lie in its place."""
+        try:
+            found = os.stat(self._folder(kind))
+        except OSError:
+            return ""
+        return f"{found.st_dev} {found.st_ino}"
+
+    def is_whole(self) -> bool:
+        """Whether the vault lies where it belongs, and no link leads out of the project."""
+        return self._inside(self.root)
+
     def count(self, kinds: Iterable[str], enough: int) -> int:
         """How many note files of these kinds there are, counted no further than it takes to know that there are enough."""
         total = 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 VERSION = 1
@@ -26,12 +26,14 @@ _CHUNKS_KEPT = 200_000
 _TERM_LENGTH = 64
 """Characters of a term that count; what is longer is no word but data."""
 
-_WORD = re.compile(r"[a-z0-9_]+")
-# Words that are written as one: snake_case, kebab-case, dotted.path, scoped::name, camelCase, HTTPServer, C++ and C#.
+_WORD = re.compile(r"[a-z0-9]+(?:_+[a-z0-9]+)*")
+# Words that are written as one: snake_case, kebab-case, dotted.path, scoped::name, camelCase, HTTPServer, C++ and C#. They
+# are looked for where a word begins only: a megabyte of letters without a blank would take hours else.
 _COMPOUND = re.compile(
-    r"(?:[A-Za-z0-9]+(?:__?|[.-]|::))+[A-Za-z0-9]+"
+    r"(?<![A-Za-z0-9])(?:"
+    r"[A-Za-z0-9]++(?:(?:_++|[.-]|::)[A-Za-z0-9]++)+"
     r"|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*"
-    r"|\b[A-Za-z](?:\+\+|#)"
+    r"|[A-Za-z](?:\+\+|#))"
 )
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PIECE = re.compile(r"[A-Za-z0-9]+")
@@ -43,11 +45,20 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Vowel signs of Indic scripts are no letters to Python, but they do not end a word.
-_INDIC = "\u0900-\u0963\u0966-\u0dff\u0f00-\u0fff"
+# Vowel signs of Thaana and of Indic scripts are no letters to Python, but they do not end a word.
+_INDIC = "\u07a6-\u07b0\u0900-\u0963\u0966-\u0dff\u0f00-\u0fff"
 _RUN = rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[\w{_INDIC}])+"
-_ACCENTS = "[\u0300-\u036f]+"
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "\u0131": "i", "·": " "})
+# What people write or leave out: accents, the points of Hebrew, the short vowels and the stretching of Arabic, soft hyphens,
+# and what has no width, such as the marks for the direction of a text.
+_ACCENTS = (
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+    "\u00ad\u200c-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]+"
+)
+_LETTERS = str.maketrans(
+    dict(zip("øłđðıØŁĐÐ·", "olddiOLDD ", strict=True))
+    | {"æ": "ae", "œ": "oe", "þ": "th", "ß": "ss", "Æ": "AE", "Œ": "OE", "Þ": "TH", "ẞ": "SS"}
+)
 
 
 class _Chunks(dict[str, list[str]]):
@@ -69,11 +80,12 @@ class _Stems(dict[str, str]):
         self._stemmer: Callable[..., Any] | None = None
 
     def __missing__(self, word: str) -> str:
+        if len(word) > _TERM_LENGTH:
+            return self[word[:_TERM_LENGTH]]
         if self._stemmer is None:
             self._stemmer = apsw.Connection(":memory:").fts5_tokenizer("porter", ["ascii", "tokenchars", "_"])
-        cut = word[:_TERM_LENGTH]
-        found: Any = self._stemmer(cut.encode("ascii"), apsw.FTS5_TOKENIZE_DOCUMENT, None) if cut.isalpha() else None
-        stem: str = found[0][2] if found else cut
+        found: Any = self._stemmer(word.encode("ascii"), apsw.FTS5_TOKENIZE_DOCUMENT, None) if word.isalpha() else None
+        stem: str = found[0][2] if found else word
         if len(self) >= _CHUNKS_KEPT:
             self.clear()
         self[word] = stem
@@ -90,11 +102,13 @@ def terms(text: str) -> list[str]:
 
 
 def _of_chunk(chunk: str) -> list[str]:
+    if not chunk.isascii():
+        chunk = _plain(chunk)
     if _COMPOUND.search(chunk):
         chunk = _COMPOUND.sub(_expand, chunk)
     if chunk.isascii():
         return [_stems[word] for word in _WORD.findall(chunk.lower())]
-    return _of_any_script(chunk)
+    return _of_any_script(chunk.casefold())
 
 
 def _expand(match: re.Match[str]) -> str:
@@ -114,31 +128,40 @@ def _expand(match: re.Match[str]) -> str:
     return f" {'_'.join(pieces)} {' '.join(parts)} " if len(pieces) > 1 else f" {' '.join(parts)} "
 
 
-def _of_any_script(text: str) -> list[str]:
-    folded = fold(text)
-    if folded.isascii():
-        return [_stems[word] for word in _WORD.findall(folded)]
+def _of_any_script(folded: str) -> list[str]:
     found: list[str] = []
     for run in re.finditer(_RUN, folded):
         word = run[0]
         if run["unspaced"]:
             found += map("".join, pairwise(word))
             found.append(word[-1])  # so that each sign of a run begins a term, and one sign alone can be looked for
-        elif word.isascii():
-            found.append(_stems[word])
-        else:
-            found.append(word[:_TERM_LENGTH])
+            continue
+        parts = [part for part in word.split("_") if part]
+        found += [_term("_".join(parts)), *map(_term, parts)] if len(parts) > 1 else map(_term, parts)
     return found
 
 
-def fold(text: str) -> str:
-    """A text without case, accents and the variants of a letter."""
-    if text.isascii():
-        return text.lower()
+def _term(word: str) -> str:
+    return _stems[word] if word.isascii() else word[:_TERM_LENGTH]
+
+
+def _plain(text: str) -> str:
+    """A text without accents and the variants of a letter."""
     import unicodedata
 
-    plain = re.sub(_ACCENTS, "", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFKC", plain).casefold().translate(_LETTERS)
+    plain = re.sub(_ACCENTS, "", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFKC", plain).translate(_LETTERS)
+
+
+def sought(row: Sequence[str]) -> str:
+    """What is found in a line of terms where this row of them stands in it; of a sign at its end, what begins with it."""
+    return f" {' '.join(row)}" if is_sign(row[-1]) else f" {' '.join(row)} "
+
+
+def asked_for(text: str) -> tuple[str, ...]:
+    """The terms of what is looked for: the last sign of a run in a script without blanks stands in its last pair already."""
+    found = terms(text)
+    return tuple(found[:-1] if len(found) > 1 and is_sign(found[-1]) and found[-2][1:] == found[-1] else found)
 
 
 def is_sign(term: str) -> bool:

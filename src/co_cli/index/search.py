@@ -14,10 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.index.analysis import is_sign
-from co_cli.index.database import complaints
+from co_cli.index.database import Damaged, complaints
+from co_cli.index.store import as_text, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from co_cli.index.store import Index
 
@@ -55,6 +56,10 @@ class Narrowing(NamedTuple):
         """What a note has to be, as SQL with its values; empty where every note will do."""
         parts: list[str] = []
         values: list[object] = []
+        with complaints(index.path):
+            some_expire = bool(
+                self.today and index.connection.execute("SELECT 1 FROM notes WHERE expires != '' LIMIT 1").get
+            )
 
         def demand(sql: str, *given: object) -> None:
             parts.append(sql)
@@ -63,15 +68,15 @@ class Narrowing(NamedTuple):
         if not self.all_kinds and self._leaves_out(index):
             demand(f"n.kind IN ({','.join('?' * len(self.kinds))})", *self.kinds)
         for tag in self.tags:
-            demand("instr(n.tags, ?)", f"\n{tag.casefold()}\n")
+            demand("instr(n.tags, ?)", f"\n{as_text(tag).casefold()}\n")
         for column, value in (("category", self.category), ("key", self.key)):
             if value:
-                demand(f"n.{column} = ?", value)
+                demand(f"n.{column} = ?", as_text(value))
         if self.after is not None:
             demand("n.created >= ?", self.after)
         if self.before is not None:
             demand("n.created < ? AND n.created > 0", self.before)
-        if self.today and index.connection.execute("SELECT 1 FROM notes WHERE expires != '' LIMIT 1").get:
+        if some_expire:
             demand("(n.expires = '' OR n.expires >= ?)", self.today)
         return " AND ".join(parts), values
 
@@ -167,8 +172,12 @@ def _drivers(terms: Terms, frequency: dict[str, int], budget: int) -> list[str]:
 def _expression(terms: Terms, drivers: list[str]) -> str:
     """The query in the language of the full-text index; every term is quoted, so that none can be an operator."""
     if terms.phrases:  # a phrase has to be there; the words beside it only rank
-        return " AND ".join(f'"{" ".join(phrase)}"' for phrase in terms.phrases)
-    return " OR ".join(f'"{term}"*' if is_sign(term) else f'"{term}"' for term in drivers)
+        return " AND ".join(map(_quoted, terms.phrases))
+    return " OR ".join(_quoted((term,)) for term in drivers)
+
+
+def _quoted(row: Sequence[str]) -> str:
+    return f'"{" ".join(row)}"' + ("*" if is_sign(row[-1]) else "")
 
 
 _PASSAGES = """
@@ -180,16 +189,24 @@ _PASSAGES = """
 
 def passages(index: Index, ids: Iterable[int]) -> list[Passage]:
     """The passages with these ids, with their notes."""
+    wanted = set(ids)
     with complaints(index.path):
-        query = f"{_PASSAGES} WHERE p.id IN ({','.join(map(str, ids))})"
-        return [Passage(*row) for row in index.connection.execute(query)]
+        found = _read(index, f"{_PASSAGES} WHERE p.id IN ({','.join(map(str, wanted))})")
+    if len(found) < len(wanted):
+        raise Damaged("it has terms or vectors of passages that it does not have", index.path)
+    return found
 
 
 def passages_of(index: Index, notes: Iterable[int]) -> list[Passage]:
     """The passages of these notes."""
     with complaints(index.path):
         query = f"{_PASSAGES} WHERE p.note IN ({','.join(map(str, notes))})"
-        return [Passage(*row) for row in index.connection.execute(query)]
+        return _read(index, query)
+
+
+def _read(index: Index, query: str) -> list[Passage]:
+    found = [Passage(*row) for row in index.connection.execute(query)]
+    return [passage._replace(file=named(passage.file)) if "/" in passage.file else passage for passage in found]
 
 
 def beside(

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 import time
+from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.index import search
-from co_cli.index.analysis import is_sign, terms
+from co_cli.index.analysis import asked_for, sought, terms
+from co_cli.index.store import as_line
 from co_cli.note import FOLDERS, lasting_name
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, Hit, Why, moment
@@ -38,6 +40,7 @@ _STATIC_SHARE = 0.75
 _SHARE, _LONG_SHARE, _SHORT_QUERY, _LONG_QUERY = 0.6, 0.5, 5, 10
 """What words count for where words and meaning are weighed together: more for a model that knows words only, and else a
 little less for a long query, which says more of what it means."""
+_DAY = 86400
 _LATIN = "\u0250"
 """The first letter that is not of the Latin script."""
 _RECENCY, _PINNED, _USED, _SPAN = 0.03, 0.03, 0.03, 0.15
@@ -52,6 +55,8 @@ class Source(NamedTuple):
 
     vault: Vault
     index: Index  # type: ignore[assignment] # it hides a method of tuples that nobody needs here
+    unseen: frozenset[str] = frozenset()
+    """The kinds of which no file could be seen: what the index knows of them is no answer."""
 
 
 class Asked(NamedTuple):
@@ -78,12 +83,10 @@ class Answer(NamedTuple):
 
 def understand(query: Query) -> Asked:
     """Read a query as the indexes do; words that say nothing by themselves are left out where there are others."""
-    each = {word: tuple(terms(word)) for word in dict.fromkeys((*query.words, *query.phrases))}
-    # the last sign of a run in a script without blanks stands in its last pair already
-    each = {word: found[:-1] if len(found) > 1 and is_sign(found[-1]) else found for word, found in each.items()}
+    each = {word: asked_for(word) for word in dict.fromkeys((*query.words, *query.phrases))}
     telling = {word: kept for word, found in each.items() if (kept := tuple(t for t in found if t not in STOP_WORDS))}
     words = telling or {word: found for word, found in each.items() if found}
-    phrases = tuple(found for phrase in query.phrases if (found := tuple(terms(phrase))))
+    phrases = tuple(found for phrase in query.phrases if (found := asked_for(phrase)))
     capitals = (word for word in re.findall(_NAMED, query.text)[1:] if word[0].isupper() and len(word) > 1)
     names = frozenset(term for word in capitals for term in terms(word) if len(term) > 1)
     return Asked(query, words, tuple(term for found in words.values() for term in found), phrases, names)
@@ -121,7 +124,11 @@ def ask(
     means: Means,
 ) -> Answer:
     """Find the best notes; where the meaning of the query is not known, by its words."""
-    return _Question(sources, asked, meaning, mode=mode if meaning else "text", limit=limit, only=only, means=means).answer()
+    question = _Question(sources, asked, meaning, mode=mode if meaning else "text", limit=limit, only=only, means=means)
+    with ExitStack() as each:
+        for source in sources:
+            each.enter_context(source.index.reading())
+        return question.answer()
 
 
 class _Question:
@@ -155,7 +162,7 @@ class _Question:
         self.cosines: dict[Key, float] = {}
 
     def answer(self) -> Answer:
-        narrowing = self._narrowing()
+        narrowing = [self._narrowing(source) for source in self.sources]
         self.weights, found = self._by_words(narrowing)
         if self.vector:
             found |= self._by_meaning(narrowing)
@@ -166,29 +173,31 @@ class _Question:
             self._complete_cosines()
         notes = self._score_notes()
         hits = islice(self._hits(scoring.ranked(notes), notes), self.limit)
-        partial = any(index.totals().vectors < index.totals().passages for _, index in self.sources)
+        partial = any(source.index.totals().vectors < source.index.totals().passages for source in self.sources)
         return Answer(self.mode, tuple(hits), len(notes), ("vectors-partial",) if self.vector and partial else ())
 
     # --------------------------------------------------------------------------------------------------------- candidates
 
-    def _narrowing(self) -> Narrowing:
+    def _narrowing(self, source: Source) -> Narrowing:
         only = self.only
+        kinds = tuple(kind for kind in only.kinds if kind not in source.unseen)
         return search.Narrowing(
-            only.kinds,
-            set(only.kinds) == set(FOLDERS),
+            kinds,
+            set(kinds) == set(FOLDERS),
             only.tags,
             only.category,
             only.key,
             moment(only.after) if only.after else None,
             moment(only.before) if only.before else None,
-            "" if only.expired else time.strftime("%Y-%m-%d"),
+            # a day before yesterday: which day it is, is different elsewhere, and what is read tells for certain
+            "" if only.expired else time.strftime("%Y-%m-%d", time.localtime(time.time() - 2 * _DAY)),
         )
 
-    def _by_words(self, narrowing: Narrowing) -> tuple[Weights, set[Key]]:
+    def _by_words(self, narrowing: Sequence[Narrowing]) -> tuple[Weights, set[Key]]:
         frequency: dict[str, int] = {}
         passages = total = 0
         found: set[Key] = set()
-        for place, (_vault, index) in enumerate(self.sources):
+        for place, (_vault, index, _unseen) in enumerate(self.sources):
             mine = search.frequencies(index, self.asked.terms)
             for term, number in mine.items():
                 frequency[term] = frequency.get(term, 0) + number
@@ -196,14 +205,14 @@ class _Question:
             passages, total = passages + totals.passages, total + totals.terms
             if self.mode != "vector":
                 wanted = search.Terms(tuple(mine), self.asked.phrases)
-                found.update((place, each) for each in search.matching(index, wanted, mine, narrowing, self.pool))
+                found.update((place, each) for each in search.matching(index, wanted, mine, narrowing[place], self.pool))
         return scoring.weigh(self.asked.terms, self.asked.names, frequency, passages, total), found
 
-    def _by_meaning(self, narrowing: Narrowing) -> set[Key]:
+    def _by_meaning(self, narrowing: Sequence[Narrowing]) -> set[Key]:
         from co_cli.index import vectors
 
-        for place, (_vault, index) in enumerate(self.sources):
-            for passage, cosine in vectors.nearest(index, self.vector, narrowing, self.pool):
+        for place, (_vault, index, _unseen) in enumerate(self.sources):
+            for passage, cosine in vectors.nearest(index, self.vector, narrowing[place], self.pool):
                 self.cosines[place, passage] = cosine
         return set(self.cosines)
 
@@ -229,7 +238,7 @@ class _Question:
                 if score and self._has_phrases(counted.passage):
                     self.text[key] = score
 
-    def _borrow(self, narrowing: Narrowing) -> None:
+    def _borrow(self, narrowing: Sequence[Narrowing]) -> None:
         """Look at the notes beside the best short ones as well, which may be what those are about, and let each borrow."""
         alone = {key: scoring.text_score(each.passage, each.counts, self.weights) for key, each in self.counted.items()}
         best = [key for key in scoring.ranked(alone)[:_AROUND] if self.counted[key].shortness]
@@ -238,7 +247,7 @@ class _Question:
         for place, ids in _by_place(best).items():
             near = [self.counted[place, each].passage for each in ids]
             known = {key[1] for key in self.counted if key[0] == place}
-            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing)
+            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing[place])
             self._count((place, passage) for passage in found if passage not in known)
         numbered = {
             (key[0], counted.passage.kind, counted.passage.number): counted
@@ -262,7 +271,7 @@ class _Question:
 
     def _has_phrases(self, passage: Passage) -> bool:
         return all(
-            any(f" {' '.join(phrase)} " in field for field in (passage.body, passage.name, passage.tags))
+            any(sought(phrase) in field for field in (passage.body, passage.name, passage.tags))
             for phrase in self.asked.phrases
         )
 
@@ -270,7 +279,7 @@ class _Question:
         """The score of each note; which passage of it is shown is decided by the same weighing."""
         text = self._note_texts()
         cosines = self._note_cosines()
-        if self.asked.phrases:
+        if self.asked.phrases and self.mode != "vector":
             cosines = {key: cosine for key, cosine in cosines.items() if key in text}
         share = self.meaning.text_share(len(self.weights.terms)) if self.meaning else 1.0
         if self.mode == "vector":
@@ -383,20 +392,28 @@ class _Question:
                 passage = self.counted[self.shown[key]].passage
                 file = (key[0], passage.kind, passage.file)
                 if file in notes and self.only.admits(notes[file]):
-                    yield self._hit(key, scores[key], notes[file], stamps[file])
+                    hit = self._hit(key, scores[key], notes[file], stamps[file])
+                    if hit:
+                        yield hit
 
-    def _hit(self, key: Key, score: float, note: Note, stamp: int) -> Hit:
+    def _hit(self, key: Key, score: float, note: Note, stamp: int) -> Hit | None:
         """Show a note as its file says it; ``stamp`` is that of the file just before it was read."""
         shown = self.shown[key]
         passage = self.counted[shown].passage
-        why = self._why(key, shown)
-        # changed in this very moment: where its passages begin is not known yet
         if not (stamp and stamp == passage.stamp) and bytes.fromhex(note.sha) != passage.sha:
-            return Hit(note, round(score, 4), why, note.body)
+            return self._changed_hit(key, note, score)
+        why = self._why(key, shown, passage)
         return Hit(note, round(score, 4), why, note.body[passage.start : passage.stop], passage.heading, passage.line)
 
-    def _why(self, key: Key, shown: Key) -> Why:
-        passage = self.counted[shown].passage
+    def _changed_hit(self, key: Key, note: Note, score: float) -> Hit | None:
+        """A note that was changed in this very moment: it is an answer if it still has words that were asked for."""
+        shown = self.shown[key]
+        name, tags, body = (as_line(terms(text)) for text in (note.title, " ".join(note.tags), note.body))
+        now = self.counted[shown].passage._replace(name=name, tags=tags, body=body)
+        why = self._why(key, shown, now)
+        return Hit(note, round(score, 4), why, note.body) if why.words and self._has_phrases(now) else None
+
+    def _why(self, key: Key, shown: Key, passage: Passage) -> Why:
         found = {word: where for word, each in self.asked.words.items() if (where := scoring.places(passage, each))}
         match = MEANING
         if self.asked.phrases:

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Unavailable
-from co_cli.index.database import Damaged
+from co_cli.index.database import Damaged, unusable
 from co_cli.retrieval.candidates import Answer, Meaning, Source, ask, understand
 from co_cli.retrieval.hit import Recalled
 from co_cli.sync import begin_anew, coverage, embed, end_anew, known_problems, open_index, sync
@@ -116,10 +116,11 @@ class Searcher:
         if not self.sources:
             for vault in self.vaults:
                 self.sources.append(Source(vault, open_index(vault, self.means.cache)))
-        for vault, index in self.sources:
+        for place, (vault, index, _unseen) in enumerate(self.sources):
             if index.rebuilt:
                 self.degraded["index-rebuilt"] = None
             report = sync(vault, index, progress=self._progress("indexing"))
+            self.sources[place] = Source(vault, index, frozenset(report.unseen))
             self.reports.append(report)
             # the problems of files that could be read are remembered; those of the others are found anew each time
             self.problems.update(dict.fromkeys((*known_problems(vault, index), *report.problems)))
@@ -129,12 +130,16 @@ class Searcher:
     def _mending(self, work: Callable[[], object]) -> None:
         try:
             work()
-        except Damaged:
+        except Damaged as damage:
             for source in self.sources:
-                source.index.discard()
-            self.sources.clear()
+                if source.index.path == damage.path:
+                    source.index.discard()
+            self.close()
             self.degraded["index-rebuilt"] = None
-            work()
+            try:
+                work()
+            except Damaged as again:
+                raise unusable(again) from again
 
     def _progress(self, what: str) -> Callable[[int, int], None] | None:
         progress = self.means.progress
@@ -153,8 +158,9 @@ class Searcher:
                 self.embedder = open_embedder(choice, self.means.cache)
             if self.embedder is None:
                 raise Unavailable("No embedder is set.", "Choose one: co config set embedder static")
-            for vault, index in self.sources:
-                embed(vault, index, self.embedder, seconds=seconds, progress=self._progress("embedding"))
+            for vault, index, _unseen in self.sources:
+                if embed(vault, index, self.embedder, seconds=seconds, progress=self._progress("embedding")):
+                    self.degraded["vectors-rebuilt"] = None
         except CoError as error:
             self._do_without_vectors(error)
 

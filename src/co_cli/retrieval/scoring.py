@@ -15,6 +15,8 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli.index.analysis import sought
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -44,6 +46,8 @@ class Weights(NamedTuple):
     """What each term of a query is worth, over all the vaults that are asked."""
 
     terms: tuple[str, ...]
+    lines: tuple[str, ...]
+    """What each term looks like in a passage."""
     worth: tuple[float, ...]
     pairs: tuple[tuple[str, float], ...]
     """Two terms side by side, as they would stand in a passage, and what that is worth."""
@@ -74,6 +78,7 @@ def weigh(terms: Sequence[str], names: Iterable[str], frequency: Mapping[str, in
     beside = [(one, other) for one, other in pairwise(terms) if one != other and one.isascii()]
     return Weights(
         each,
+        tuple(sought((term,)) for term in each),
         tuple(rarity[term] * (_NAME if term in names else 1) for term in each),
         tuple((f" {one} {other} ", _PAIR * min(rarity[one], rarity[other])) for one, other in beside),
         tuple(place for place, term in enumerate(each) if term in names and frequency.get(term)),
@@ -86,8 +91,7 @@ def count(passage: Passage, weights: Weights) -> Counted:
     body, name, tags = passage.body, passage.name, passage.tags
     in_body = []
     counts = []
-    for term in weights.terms:
-        found = f" {term} "
+    for found in weights.lines:
         here = body.count(found)
         in_body.append(here)
         counts.append(here + (_TITLE * name.count(found) if name else 0) + (tags.count(found) if tags else 0))
@@ -174,5 +178,5 @@ def recency(created: float, now: float) -> float:
 def places(passage: Passage, terms: Iterable[str]) -> tuple[str, ...]:
     """In which fields of a passage any of these terms is found."""
     fields = (("body", passage.body), ("tags", passage.tags), ("title", passage.name))
-    found = [f" {term} " for term in terms]
+    found = [sought((term,)) for term in terms]
     return tuple(name for name, line in fields if any(term in line for term in found))
