@@ -232,6 +232,12 @@ def test_threads_and_processes_write_to_one_log_and_no_call_is_lost(log: UsageLo
     }
 
 
+def test_processes_that_begin_the_log_at_once_lose_no_call(log: UsageLog) -> None:
+    for process in [start(LOGGING, log.path, who, 3) for who in range(6)]:
+        finished(process)
+    assert sum(tool.calls for tool in log.tools(0)) == 18
+
+
 def test_a_call_is_logged_in_less_than_a_millisecond(log: UsageLog) -> None:
     log.record(call())
     took = []

@@ -275,7 +275,8 @@ def _connect(path: str) -> apsw.Connection:
     try:
         connection.set_busy_timeout(_PATIENCE_MS)
         if connection.pragma("user_version") != len(MIGRATIONS) or connection.pragma("application_id") != _APPLICATION:
-            _migrate(connection)
+            with locked(os.path.dirname(path), _PATIENCE_MS / 1000):  # SQLite does not wait where two turn a log on at once
+                _migrate(connection)
         # A power cut may cost the last calls; a tool must not wait for the disk.
         connection.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON")
         # a process that ends after one call would else wait for the disk, just to tidy up

@@ -322,7 +322,7 @@ class Index:
         """
         with complaints(self.path):
             rows: list[Any] = self.connection.execute(query, (*tags, limit)).fetchall()
-            return dict(rows)
+            return {named(name): found for name, found in rows}
 
     def problems(self, kinds: Iterable[str]) -> list[tuple[str, str, str]]:
         """The kind, name and problem of each file that is no note."""
