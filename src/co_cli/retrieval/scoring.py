@@ -122,10 +122,9 @@ def closeness(passage: Passage, counts: Sequence[float], weights: Weights) -> fl
         return _saturated(counts, passage.length, weights)
     held = [0.0] * len(weights.terms)
     places: list[tuple[int, int]] = []
-    for number, (term, found) in enumerate(zip(weights.terms, counts, strict=True)):
+    for number, (sought, found) in enumerate(zip(weights.lines, counts, strict=True)):
         if not found:
             continue
-        sought = f" {term} "
         if sought in passage.name:
             held[number] = _TITLE * passage.name.count(sought)
         place = passage.body.find(sought)
