@@ -324,13 +324,11 @@ class _Question:
     def _note_cosines(self) -> dict[Key, float]:
         trust = self.meaning.trust(self.asked.query.text) if self.meaning else 0.0
         cosines: dict[Key, float] = {}
-        for key, cosine in self.cosines.items():
+        for key, own in self.cosines.items():
             counted, note = self.counted[key], self._note_of(key)
-            likeness = cosine
-            if key in self.near:
-                near = [self.cosines[other] for other in self.near[key] if other in self.cosines]
-                likeness = scoring.cosine_among(cosine, near, counted.passage)
-            cosines[note] = max(likeness * trust, cosines.get(note, -1.0))
+            near = [self.cosines[other] for other in self.near.get(key, ()) if other in self.cosines]
+            cosine = scoring.cosine_among(own, near, counted.passage) if key in self.near else own
+            cosines[note] = max(cosine * trust, cosines.get(note, -1.0))
         return cosines
 
     def _note_of(self, key: Key) -> Key:

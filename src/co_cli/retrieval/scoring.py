@@ -3,10 +3,10 @@
 Owns the formulas and their constants. Pure: it is handed what the index knows, and touches neither index nor files.
 
 Text is scored by BM25 with additions, each of which raised the measured quality of some kind of notes and lowered that of
-none. A title counts twice. A passage counts as no shorter than 60 terms. Names in the query count for more, and a note
-without them for less; so do terms that stand side by side in query and passage. And a short note borrows from those beside
-it: of notes that were made one after another, each too short to say what it is about, every one stands in the light of its
-neighbours.
+none noticeably. A title counts twice. A passage counts as no shorter than 60 terms. Names in the query count for more, and a
+note without them for less; so do terms that stand side by side in query and passage, and those that meet within a few
+sentences of a long one. And a short note borrows from those beside it, words and meaning: of notes that were made one after
+another, each too short to say what it is about, every one stands in the light of its neighbours.
 """
 
 from __future__ import annotations
@@ -103,23 +103,28 @@ def count(passage: Passage, weights: Weights) -> Counted:
     return Counted(passage, tuple(counts), tuple(in_body), shortness)
 
 
+def plain_score(passage: Passage, counts: Sequence[float], weights: Weights) -> float:
+    """The score of a passage by how often it holds the terms of the query, wherever they stand."""
+    return _saturated(counts, passage.length, weights)
+
+
 def text_score(passage: Passage, counts: Sequence[float], weights: Weights) -> float:
-    """The score of a passage by how often it holds the terms of the query, borrowed ones included."""
-    score = _saturated(counts, passage.length, weights)
+    """The score of a passage by how often it holds the terms of the query, borrowed ones included, and by how they stand."""
+    plain = plain_score(passage, counts, weights)
+    close = closest(passage, counts, weights) if len(passage.body) > _WINDOW else plain
+    score = plain + _CLOSE * close
     for pair, worth in weights.pairs:
         if pair in passage.body:
             score += worth
-    return score + _CLOSE * closeness(passage, counts, weights)
+    return score
 
 
-def closeness(passage: Passage, counts: Sequence[float], weights: Weights) -> float:
-    """The worth of the terms in the part of a passage that holds most of them, with those of its title.
+def closest(passage: Passage, counts: Sequence[float], weights: Weights) -> float:
+    """The score of that part of a long passage which holds most of the terms, under the title of the whole.
 
-    An answer is a sentence or two. In a long passage, terms that are scattered tell less of it than terms that meet; a short
-    one is such a part by itself.
+    An answer is a sentence or two, so terms that are scattered tell less of it than terms that meet. A short passage is such
+    a part by itself.
     """
-    if len(passage.body) <= _WINDOW:
-        return _saturated(counts, passage.length, weights)
     held = [0.0] * len(weights.terms)
     places: list[tuple[int, int]] = []
     for number, (sought, found) in enumerate(zip(weights.lines, counts, strict=True)):
@@ -177,11 +182,6 @@ def with_borrowed(counted: Counted, near: Iterable[Counted]) -> Sequence[float]:
 def are_neighbours(one: Passage, other: Passage) -> bool:
     """Whether two notes that are numbered one after another were made in one go: under one title, or within an hour."""
     return one.title == other.title and (bool(one.title) or abs(one.created - other.created) < TOGETHER)
-
-
-def plain_score(passage: Passage, counts: Sequence[float], weights: Weights) -> float:
-    """The score of a passage by how often it holds the terms of the query, wherever they stand."""
-    return _saturated(counts, passage.length, weights)
 
 
 def whole_score(counts: Sequence[float], length: int, average: float, weights: Weights) -> float:
