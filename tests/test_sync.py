@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -23,10 +24,12 @@ from co_cli.embedding.fake import Fake
 from co_cli.errors import CoError
 from co_cli.folder import Look
 from co_cli.index.store import Index
+from co_cli.note import Note
 from co_cli.query import parse_query
 from co_cli.retrieval.hit import Filter
 from co_cli.retrieval.ranked import Searcher
 from co_cli.sync import embed, open_index, sync
+from co_cli.vault import Vault
 
 FOLDERS = ("memories", "topics", "articles")
 ALL_KINDS = ("memory", "topic", "article")
@@ -390,9 +393,51 @@ def test_a_file_that_was_read_before_another_process_saw_it_change_does_not_come
 
     monkeypatch.setattr(type(kb.vaults[0]), "named_files", slowly)
     sync(kb.vaults[0], index)
+    assert [body.split() for (body,) in index.connection.execute("SELECT body FROM passages")] == [["a", "young", "stork"]]
     for _ in range(2):
         assert bodies(kb, "stork") == ["a young stork"]
         assert bodies(kb, "old") == []
+
+
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+def test_a_note_that_changes_between_search_and_reading_is_no_answer_to_its_old_words(
+    kb: KnowledgeBase, vault: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+):
+    path = put(vault, 1, "a heron and a stork")
+    read = Vault.read_named
+
+    def changed_before(self: Vault, kind: str, names: list[str]) -> dict[str, Note]:
+        monkeypatch.undo()
+        path.write_bytes(note(1, "only a stork"))
+        return read(self, kind, names)
+
+    monkeypatch.setattr(Vault, "read_named", changed_before)
+    assert bodies(kb, "heron", mode) == []
+    path.write_bytes(note(1, "a heron and a stork"))
+    monkeypatch.setattr(Vault, "read_named", changed_before)
+    [hit] = kb.recall("heron stork", mode=mode).hits
+    assert (hit.content, hit.why.words, hit.why.match) == ("only a stork", ("stork",), "any word")
+
+
+@pytest.mark.parametrize("tick", [10_000_000, 1_000_000_000, 2_000_000_000], ids=["10 ms", "1 s", "2 s"])
+def test_writes_that_follow_each_other_faster_than_the_clock_are_told_apart(
+    kb: KnowledgeBase, vault: Path, index: Index, monkeypatch: pytest.MonkeyPatch, tick: int
+):
+    """The clock of a file system is as coarse as it is; here it is made to be."""
+    look = os.lstat
+
+    def coarsely(*arguments: object, **how: object) -> SimpleNamespace:
+        found = look(*arguments, **how)
+        fields = {name: getattr(found, name) for name in dir(found) if name.startswith("st_")}
+        return SimpleNamespace(**fields | {name: fields[name] // tick * tick for name in ("st_mtime_ns", "st_ctime_ns")})
+
+    monkeypatch.setattr(os, "lstat", coarsely)
+    path = put(vault, 1, "a word0")
+    for number in range(200):
+        word = f"word{number % 10}"
+        path.write_bytes(note(1, f"a {word}"))
+        sync(kb.vaults[0], index)
+        assert [body.split() for (body,) in index.connection.execute("SELECT body FROM passages")] == [["a", word]]
 
 
 # ------------------------------------------------------------------------------------------------- what could not be seen
@@ -440,7 +485,7 @@ def test_a_folder_that_cannot_be_seen_takes_nothing_out_of_the_index_and_answers
 
 
 @pytest.mark.parametrize("mode", ["grep", "text", "vector", "hybrid"])
-def test_what_lies_where_a_note_was_is_no_answer(kb: KnowledgeBase, vault: Path, tmp_path: Path, mode: str):
+def test_what_lies_where_a_note_was_is_no_answer(kb: KnowledgeBase, vault: Path, index: Index, tmp_path: Path, mode: str):
     put(vault, 2, "stork")
     (tmp_path / "outside.md").write_bytes(note(1, "heron"))
     for put_there in (
@@ -457,6 +502,8 @@ def test_what_lies_where_a_note_was_is_no_answer(kb: KnowledgeBase, vault: Path,
         with within(10):
             assert "heron" not in bodies(kb, "heron", mode)
             assert bodies(kb, "stork", mode) == ["stork"]
+        if mode != "grep":
+            assert index.find("memory", path.name) is None
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
 
 

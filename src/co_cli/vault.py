@@ -48,8 +48,10 @@ IGNORED = (
 )
 """What a vault tells git not to keep."""
 
-_SETTLING_NS = 50_000_000
-"""How long after a write its time may still be that of another write: clocks of file systems are coarse."""
+_SECOND_NS = 1_000_000_000
+_SETTLING_NS, _SETTLING_SECONDS_NS = 50_000_000, 2_100_000_000
+"""How long after a write its time may still be that of another write: clocks of file systems are coarse, and some have
+seconds only, or every other one."""
 _READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
 """The problems of files whose bytes can be read all the same."""
 _HEAD = 4096
@@ -179,7 +181,8 @@ class Vault:
             found = os.lstat(self.path_of(kind, name))
         except OSError:
             return 0
-        latest = time.time_ns() - _SETTLING_NS
+        in_seconds = not (found.st_mtime_ns % _SECOND_NS and found.st_ctime_ns % _SECOND_NS)
+        latest = time.time_ns() - (_SETTLING_SECONDS_NS if in_seconds else _SETTLING_NS)
         settled = found.st_mtime_ns < latest and found.st_ctime_ns < latest and stat.S_ISREG(found.st_mode)
         return stamp(found) if settled else 0
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-VERSION = 1
+VERSION = 2
 """To be raised with any change to the terms of a text: indexes made by another version are made anew."""
 TOKENIZER = "ascii tokenchars '_'"
 """What cuts the line of terms for FTS5: at blanks, since the terms hold nothing else that it would cut at."""
@@ -61,6 +61,33 @@ _LETTERS = str.maketrans(
 )
 
 
+# What no stemmer finds: the forms of an English word that are written unlike each other, and small numbers in letters. Each
+# line ends with what the others are taken for. Questions and notes tell the same thing in different tenses: "When did we go
+# to Oslo?" and "We went to Oslo". Left out is what is as often another word: "rose", "bound", "wound".
+_SAME = """
+    arose arisen arise, awoke awoken awake, beaten beat, became become, began begun begin, bent bend, bitten bite,
+    blew blown blow, broke broken break, brought bring, built build, burnt burn, bought buy, caught catch,
+    chose chosen choose, came come, crept creep, dealt deal, dug dig, drew drawn draw, dreamt dream, drank drunk drink,
+    drove driven drive, ate eaten eat, fell fallen fall, fed feed, felt feel, fought fight, found find, fled flee,
+    flew flown fly, forbade forbidden forbid, forgot forgotten forget, forgave forgiven forgive, froze frozen freeze,
+    gave given give, went gone go, got gotten get, grew grown grow, hung hang, heard hear, hid hidden hide, held hold,
+    kept keep, knew known know, laid lay, led lead, leapt leap, learnt learn, left leave, lent lend, lit light, lost lose,
+    made make, meant mean, met meet, mistook mistaken mistake, overcame overcome, paid pay, proven prove, rode ridden ride,
+    rang rung ring, risen rise, ran run, said say, saw seen see, sought seek, sold sell, sent send, sewn sew,
+    shook shaken shake, shone shine, shot shoot, shown show, shrank shrunk shrink, sang sung sing, sank sunk sink, sat sit,
+    slept sleep, slid slide, spoke spoken speak, sped speed, spent spend, spun spin, sprang sprung spring, stood stand,
+    stole stolen steal, stuck stick, stung sting, struck strike, swore sworn swear, swept sweep, swollen swell,
+    swam swum swim, swung swing, took taken take, taught teach, tore torn tear, told tell, thought think,
+    threw thrown throw, understood understand, woke woken wake, wore worn wear, wove woven weave, wept weep, won win,
+    withdrew withdrawn withdraw, wrote written write,
+    children child, feet foot, geese goose, halves half, knives knife, lives life, loaves loaf, men man, mice mouse,
+    people person, shelves shelf, teeth tooth, thieves thief, wives wife, wolves wolf, women woman,
+    analyses analysis, axes axis, crises crisis, criteria criterion, hypotheses hypothesis, indices index,
+    matrices matrix, phenomena phenomenon, theses thesis, vertices vertex,
+    two 2, three 3, four 4, five 5, six 6, seven 7, eight 8, nine 9, ten 10, eleven 11, twelve 12
+"""
+
+
 class _Chunks(dict[str, list[str]]):
     """The terms of whatever stands between two blanks, found once: a language says the same words again and again."""
 
@@ -74,18 +101,22 @@ class _Chunks(dict[str, list[str]]):
 
 
 class _Stems(dict[str, str]):
-    """The stem of each word, by SQLite's own Porter stemmer."""
+    """The stem of each word, by SQLite's own Porter stemmer; of a form that it cannot know, that of the plain word."""
 
     def __init__(self) -> None:
         self._stemmer: Callable[..., Any] | None = None
+        self._same: dict[str, str] = {}
 
     def __missing__(self, word: str) -> str:
         if len(word) > _TERM_LENGTH:
             return self[word[:_TERM_LENGTH]]
         if self._stemmer is None:
             self._stemmer = apsw.Connection(":memory:").fts5_tokenizer("porter", ["ascii", "tokenchars", "_"])
-        found: Any = self._stemmer(word.encode("ascii"), apsw.FTS5_TOKENIZE_DOCUMENT, None) if word.isalpha() else None
-        stem: str = found[0][2] if found else word
+            for *forms, plain in map(str.split, _SAME.split(",")):
+                self._same.update(dict.fromkeys(forms, plain))
+        plain = self._same.get(word, word)
+        found: Any = self._stemmer(plain.encode("ascii"), apsw.FTS5_TOKENIZE_DOCUMENT, None) if plain.isalpha() else None
+        stem: str = found[0][2] if found else plain
         if len(self) >= _CHUNKS_KEPT:
             self.clear()
         self[word] = stem

@@ -18,15 +18,15 @@ from co_cli.index.database import Damaged, complaints
 from co_cli.index.store import as_text, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from co_cli.index.store import Index
 
 _BUDGET = 2000
 _SHARE = 16
 """What the terms of a query may match: so many passages and, of a large index, one in so many."""
-_MOST = 20_000
-"""Passages that any search ranks at most, however many there are; about 15 ms."""
+_MOST = 30_000
+"""Passages that any search ranks at most, however many there are; about 10 ms."""
 _TERMS = 48
 """Terms that drive a search at most."""
 
@@ -115,13 +115,6 @@ class Passage(NamedTuple):
     pinned: int
 
 
-class Made(NamedTuple):
-    """What tells which notes were made in one go."""
-
-    title: str
-    created: float
-
-
 def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
     """How many passages hold each of these terms; those of frequent ones as they were last counted."""
     wanted = list(dict.fromkeys(words))
@@ -150,7 +143,8 @@ def matching(index: Index, terms: Terms, frequency: dict[str, int], narrowing: N
     elif matches > _MOST and not terms.phrases:
         narrowed = "AND rowid > (SELECT max(id) FROM passages) - ?"
         values = [totals.passages * _MOST // matches]
-    query = f"SELECT rowid FROM search WHERE search MATCH ? {narrowed} ORDER BY rank LIMIT ?"
+    # ordered by a value and not by the column, which would have FTS5 sort all matches where only the best are wanted
+    query = f"SELECT rowid FROM search WHERE search MATCH ? {narrowed} ORDER BY +rank LIMIT ?"
     with complaints(index.path):
         return [row[0] for row in index.connection.execute(query, (expression, *values, limit))]
 
@@ -209,23 +203,19 @@ def _read(index: Index, query: str) -> list[Passage]:
     return [passage._replace(file=named(passage.file)) if "/" in passage.file else passage for passage in found]
 
 
-def beside(
-    index: Index,
-    near: Iterable[Passage],
-    reach: int,
-    are_neighbours: Callable[[Made, Made], bool],
-    narrowing: Narrowing,
-) -> list[int]:
-    """The passages of the notes that are numbered next to those of these passages, under the same title."""
-    made = {passage.note: Made(passage.title, passage.created) for passage in near}
+def beside(index: Index, near: Iterable[Passage], reach: int, seconds: float, narrowing: Narrowing) -> list[int]:
+    """The passages of the notes that are numbered next to those of these passages, under the same title or, where there is
+    none, made within so many seconds.
+    """
     condition, values = narrowing.condition(index)
     with complaints(index.path):
-        pairs = index.connection.execute(
-            "SELECT o.id, n.id, n.title, n.created FROM notes o CROSS JOIN notes n ON n.kind = o.kind"
-            " AND n.number BETWEEN o.number - ? AND o.number + ? AND n.title = o.title AND n.id != o.id"
-            f" WHERE o.id IN ({','.join(map(str, made))}) {f'AND {condition}' if condition else ''}",
-            (reach, reach, *values),
+        rows = index.connection.execute(
+            "SELECT DISTINCT n.id FROM notes o CROSS JOIN notes n ON n.kind = o.kind"
+            " AND n.number BETWEEN o.number - ? AND o.number + ? AND n.id != o.id"
+            " AND n.title = o.title AND (n.title != '' OR abs(n.created - o.created) < ?)"
+            f" WHERE o.id IN ({','.join(str(passage.note) for passage in near)}) {f'AND {condition}' if condition else ''}",
+            (reach, reach, seconds, *values),
         )
-        notes = {note for one, note, *other in pairs if are_neighbours(made[one], Made(*other))}
+        notes = [row[0] for row in rows]
         query = f"SELECT id FROM passages WHERE note IN ({','.join(map(str, notes))})"
         return [row[0] for row in index.connection.execute(query)] if notes else []

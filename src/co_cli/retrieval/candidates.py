@@ -47,6 +47,7 @@ _RECENCY, _PINNED, _USED, _SPAN = 0.03, 0.03, 0.03, 0.15
 """What a boost adds to a score, of which the best is about 1."""
 _OFTEN = 3.0
 """Uses for which a note gets half of what it can get for them."""
+_AROUND_IT = tuple(distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
 _NAMED = r"[^\W\d_][\w'’.-]*"
 
 
@@ -79,6 +80,7 @@ class Answer(NamedTuple):
     hits: tuple[Hit, ...]
     total: int
     degraded: tuple[str, ...]
+    notices: tuple[str, ...] = ()
 
 
 def understand(query: Query) -> Asked:
@@ -155,15 +157,18 @@ class _Question:
         self.counted: dict[Key, Counted] = {}
         self.counts: dict[Key, Sequence[float]] = {}
         """How often each passage holds each term, with what it borrows."""
-        self.remarks: set[Key] = set()
-        """The short passages that have neighbours."""
+        self.near: dict[Key, list[Key]] = {}
+        """The neighbours of each short passage that has some."""
         self.text: dict[Key, float] = {}
         """The text score of each passage."""
         self.cosines: dict[Key, float] = {}
+        self.notices: tuple[str, ...] = ()
 
     def answer(self) -> Answer:
         narrowing = [self._narrowing(source) for source in self.sources]
         self.weights, found = self._by_words(narrowing)
+        if not found and self._may_loosen():
+            self.weights, found = self._by_words(narrowing)
         if self.vector:
             found |= self._by_meaning(narrowing)
         self._count(found)
@@ -174,7 +179,8 @@ class _Question:
         notes = self._score_notes()
         hits = islice(self._hits(scoring.ranked(notes), notes), self.limit)
         partial = any(source.index.totals().vectors < source.index.totals().passages for source in self.sources)
-        return Answer(self.mode, tuple(hits), len(notes), ("vectors-partial",) if self.vector and partial else ())
+        degraded = ("vectors-partial",) if self.vector and partial else ()
+        return Answer(self.mode, tuple(hits), len(notes), degraded, self.notices)
 
     # --------------------------------------------------------------------------------------------------------- candidates
 
@@ -207,6 +213,16 @@ class _Question:
                 wanted = search.Terms(tuple(mine), self.asked.phrases)
                 found.update((place, each) for each in search.matching(index, wanted, mine, narrowing[place], self.pool))
         return scoring.weigh(self.asked.terms, self.asked.names, frequency, passages, total), found
+
+    def _may_loosen(self) -> bool:
+        """Take a phrase that no note holds for its words, where it stands among others: whoever quotes a title in a question
+        wants an answer. A phrase by itself is meant as it stands."""
+        phrases = self.asked.phrases
+        if not phrases or self.mode == "vector" or self.asked.words.keys().isdisjoint(self.asked.query.words):
+            return False
+        self.asked = self.asked._replace(phrases=())
+        self.notices = ("No note holds what stands in quotation marks as it stands; its words were searched for.",)
+        return True
 
     def _by_meaning(self, narrowing: Sequence[Narrowing]) -> set[Key]:
         from co_cli.index import vectors
@@ -247,7 +263,7 @@ class _Question:
         for place, ids in _by_place(best).items():
             near = [self.counted[place, each].passage for each in ids]
             known = {key[1] for key in self.counted if key[0] == place}
-            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing[place])
+            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.TOGETHER, narrowing[place])
             self._count((place, passage) for passage in found if passage not in known)
         numbered = {
             (key[0], counted.passage.kind, counted.passage.number): counted
@@ -258,15 +274,15 @@ class _Question:
             near_by = self._neighbours(key, counted, numbered) if counted.shortness else []
             self.counts[key] = scoring.with_borrowed(counted, near_by)
             if near_by:
-                self.remarks.add(key)
+                self.near[key] = [(key[0], other.passage.id) for other in near_by]
 
     @staticmethod
     def _neighbours(key: Key, counted: Counted, numbered: dict[tuple[int, str, int | None], Counted]) -> list[Counted]:
         passage = counted.passage
         if passage.number is None:
             return []
-        around = (passage.number + distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
-        found = (numbered.get((key[0], passage.kind, number)) for number in around)
+        place, kind, number = key[0], passage.kind, passage.number
+        found = [numbered.get((place, kind, number + distance)) for distance in _AROUND_IT]
         return [other for other in found if other and scoring.are_neighbours(passage, other.passage)]
 
     def _has_phrases(self, passage: Passage) -> bool:
@@ -310,8 +326,11 @@ class _Question:
         cosines: dict[Key, float] = {}
         for key, cosine in self.cosines.items():
             counted, note = self.counted[key], self._note_of(key)
-            weight = trust * scoring.damping(counted.passage) if key in self.remarks else trust
-            cosines[note] = max(cosine * weight, cosines.get(note, -1.0))
+            likeness = cosine
+            if key in self.near:
+                near = [self.cosines[other] for other in self.near[key] if other in self.cosines]
+                likeness = scoring.cosine_among(cosine, near, counted.passage)
+            cosines[note] = max(likeness * trust, cosines.get(note, -1.0))
         return cosines
 
     def _note_of(self, key: Key) -> Key:
@@ -326,7 +345,10 @@ class _Question:
             if self.counted[key].passage.parts > 1 and len(long) < _WHOLES:
                 long[note] = None
         wholes = self._wholes(long)
-        alone = {note: (self.text[key], self.counts[key]) for note, key in best.items()}
+        alone = {
+            note: (scoring.plain_score(self.counted[key].passage, self.counts[key], self.weights), self.counts[key])
+            for note, key in best.items()
+        }
         return {
             note: scoring.note_score(self.text[key], *wholes.get(note, alone[note]), self.weights)
             for note, key in best.items()

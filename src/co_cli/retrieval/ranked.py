@@ -186,7 +186,9 @@ class Searcher:
         answer = answers[-1]
         degraded = (*self.degraded, *answer.degraded)
         problems = tuple(problem for problem in self.problems if _is_of(problem, only.kinds, self.vaults))
-        return Recalled(query.text, answer.mode, answer.hits, degraded, problems, answer.total, tuple(self.notices))
+        return Recalled(
+            query.text, answer.mode, answer.hits, degraded, problems, answer.total, (*self.notices, *answer.notices)
+        )
 
     def _meaning(self, query: Query) -> Meaning | None:
         """The vector of a query; ``None`` where there is none, so that words have to do."""

@@ -20,7 +20,7 @@ from co_cli.index.analysis import sought
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from co_cli.index.search import Made, Passage
+    from co_cli.index.search import Passage
 
     Key = tuple[int, int]
     """A passage, or a note: the place of its vault among those that are asked, and its id there."""
@@ -31,13 +31,17 @@ _SHORTEST = 60
 """Terms below which a passage counts as this long: of two short notes, the shorter is not the better for it."""
 _TITLE, _NAME, _PAIR, _WHOLE, _MISSING = 2, 1.25, 0.25, 0.5, 0.3
 """What a term in the title, a name, a pair of terms and the rest of a long note count for, and what missing names cost."""
+_CLOSE, _WINDOW = 0.75, 360
+"""What the terms count for again that stand close together, and how many characters of terms that is: some sixty terms."""
 _BORROWED, REACH = 0.3, 2
 """What of its neighbours' terms a short note counts as its own, and how far its neighbours reach."""
+TOGETHER = 3600
+"""Seconds within which notes that have no title were made in one go."""
 _SHORT, _LONG = 60, 100
 """Terms up to which a note borrows and lends in full, and from which on it does not."""
-_BRIEF = 40
-"""Terms below which the vector of a note among neighbours says little: it is the vector of a remark."""
-_HOUR = 3600
+_BRIEF, _LIGHT = 80, 0.5
+"""Terms below which the vector of a note among neighbours says little: it is the vector of a remark. And what the cosines of
+those neighbours count for beside its own."""
 _RRF_K = 60
 _HALF_LIFE = 182 * 86400
 
@@ -105,7 +109,52 @@ def text_score(passage: Passage, counts: Sequence[float], weights: Weights) -> f
     for pair, worth in weights.pairs:
         if pair in passage.body:
             score += worth
-    return score
+    return score + _CLOSE * closeness(passage, counts, weights)
+
+
+def closeness(passage: Passage, counts: Sequence[float], weights: Weights) -> float:
+    """The worth of the terms in the part of a passage that holds most of them, with those of its title.
+
+    An answer is a sentence or two. In a long passage, terms that are scattered tell less of it than terms that meet; a short
+    one is such a part by itself.
+    """
+    if len(passage.body) <= _WINDOW:
+        return _saturated(counts, passage.length, weights)
+    held = [0.0] * len(weights.terms)
+    places: list[tuple[int, int]] = []
+    for number, (term, found) in enumerate(zip(weights.terms, counts, strict=True)):
+        if not found:
+            continue
+        sought = f" {term} "
+        if sought in passage.name:
+            held[number] = _TITLE * passage.name.count(sought)
+        place = passage.body.find(sought)
+        while place >= 0:
+            places.append((place, number))
+            place = passage.body.find(sought, place + 1)
+    places.sort()
+    return _best_window(places, held, weights.worth)
+
+
+def _best_window(places: Sequence[tuple[int, int]], held: list[float], worth: Sequence[float]) -> float:
+    best = here = sum(map(_gain, held, worth))
+    first = 0
+    for place, number in places:
+        while places[first][0] < place - _WINDOW:
+            gone = places[first][1]
+            here -= _gain(held[gone], worth[gone])
+            held[gone] -= 1
+            here += _gain(held[gone], worth[gone])
+            first += 1
+        here -= _gain(held[number], worth[number])
+        held[number] += 1
+        here += _gain(held[number], worth[number])
+        best = max(best, here)
+    return best
+
+
+def _gain(found: float, worth: float) -> float:
+    return worth * found * (_SATURATION + 1) / (found + _SATURATION)
 
 
 def _saturated(counts: Sequence[float], length: int, weights: Weights) -> float:
@@ -126,9 +175,14 @@ def with_borrowed(counted: Counted, near: Iterable[Counted]) -> Sequence[float]:
     return counts or counted.counts
 
 
-def are_neighbours(one: Passage | Made, other: Passage | Made) -> bool:
+def are_neighbours(one: Passage, other: Passage) -> bool:
     """Whether two notes that are numbered one after another were made in one go: under one title, or within an hour."""
-    return one.title == other.title and (bool(one.title) or abs(one.created - other.created) < _HOUR)
+    return one.title == other.title and (bool(one.title) or abs(one.created - other.created) < TOGETHER)
+
+
+def plain_score(passage: Passage, counts: Sequence[float], weights: Weights) -> float:
+    """The score of a passage by how often it holds the terms of the query, wherever they stand."""
+    return _saturated(counts, passage.length, weights)
 
 
 def whole_score(counts: Sequence[float], length: int, average: float, weights: Weights) -> float:
@@ -142,9 +196,12 @@ def note_score(best: float, whole: float, counts: Sequence[float], weights: Weig
     return (best + _WHOLE * whole) * (1 - _MISSING * missing)
 
 
-def damping(passage: Passage) -> float:
-    """What the vector of a remark among its neighbours counts for."""
-    return float(min(1.0, passage.length / _BRIEF) ** 0.5)
+def cosine_among(cosine: float, near: Sequence[float], passage: Passage) -> float:
+    """What the cosine of a remark among its neighbours counts for, in their light: a few words have a vector of their own,
+    but what they are about stands in those around them."""
+    if near:
+        cosine = (cosine + _LIGHT * sum(near) / len(near)) / (1 + _LIGHT)
+    return float(cosine * min(1.0, passage.length / _BRIEF) ** 0.5)
 
 
 def weighted(text: Mapping[Key, float], vector: Mapping[Key, float], text_share: float) -> dict[Key, float]:
