@@ -322,8 +322,8 @@ class KnowledgeBase(Shelf):
             if kind not in FOLDERS:
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
         only = Filter(chosen, tags=clean_tags(tags), expired=expired)
-        problems = self._sow()
         settings = self.settings()
+        problems = self._sow(settings)
         means = search_means(self.places, settings)._replace(progress=progress)
         found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
         return found._replace(problems=(*found.problems, *problems)) if problems else found

@@ -97,17 +97,17 @@ class Shelf:
 
         return seed.take(self.vaults, self._seed_folders(), self.places.state, names)
 
-    def _seed_folders(self) -> tuple[str, ...]:
+    def _seed_folders(self, settings: Settings | None = None) -> tuple[str, ...]:
         """The folders of seed documents that are set, beside those of the vaults."""
-        folders = self.settings().value("seed_folders").split(os.pathsep)
+        folders = (settings or self.settings()).value("seed_folders").split(os.pathsep)
         return tuple(os.path.join(self.places.home, os.path.expanduser(folder)) for folder in folders if folder.strip())
 
-    def _sow(self) -> tuple[Problem, ...]:
+    def _sow(self, settings: Settings | None = None) -> tuple[Problem, ...]:
         """Load new seeds, once in a life; what stands in the way is a problem, and keeps nobody from what there is."""
         if self._seeded:
             return ()
         self._seeded = True
-        extra, state = self._seed_folders(), self.places.state
+        extra, state = self._seed_folders(settings), self.places.state
         if not any(map(os.path.isdir, (*extra, *(vault.seed_folder for vault in self.vaults)))):
             return ()
         from co_cli import seed

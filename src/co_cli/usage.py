@@ -36,6 +36,8 @@ _APPLICATION = 0x636F7531  # "cou1": a database of another program is not taken 
 _PATIENCE_MS = 1000
 _DAY = 86400.0
 _FAINT = 0.01
+_LOG_PAGES = 200
+"""Pages of the write-ahead log, which every process that opens the file has to look through."""
 _PRUNE_EVERY, _PRUNED_AT_ONCE = 256, 2000
 
 # Append only: what has been released stays as it is. The file remembers in user_version how many of these it has seen.
@@ -281,6 +283,7 @@ def _connect(path: str) -> apsw.Connection:
         connection.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON")
         # a process that ends after one call would else wait for the disk, just to tidy up
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.wal_autocheckpoint(_LOG_PAGES)
     except BaseException:
         connection.close()
         raise

@@ -35,10 +35,13 @@ def uses(path: str, names: Iterable[tuple[str, str]], now: float) -> dict[tuple[
     A log that cannot be read tells nothing: who only wants to rank a little better has no use for the reason.
     """
     found: dict[tuple[str, str], float] = {}
-    query = "SELECT vault, name, warmth FROM notes WHERE vault = ? AND name = ?"
+    by_vault: dict[str, list[str]] = {}
+    for vault, name in names:
+        by_vault.setdefault(vault, []).append(name)
     with suppress(apsw.Error), closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         connection.set_busy_timeout(_PATIENCE_MS)
         scale = weight(now)
-        for vault, name, warmth in connection.executemany(query, names):
-            found[vault, name] = warmth / scale
+        for vault, mine in by_vault.items():
+            query = f"SELECT name, warmth FROM notes WHERE vault = ? AND name IN ({','.join('?' * len(mine))})"
+            found.update(((vault, name), warmth / scale) for name, warmth in connection.execute(query, (vault, *mine)))
     return found
