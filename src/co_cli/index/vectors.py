@@ -105,11 +105,12 @@ def put(index: Index, fingerprint: str, ids: Sequence[int], vectors: Sequence[by
 
 def quantise(vectors: Sequence[bytes]) -> list[bytes]:
     """Vectors of floats as signed bytes, the largest value of each as 127: as much as cosines need of them."""
-    if len(vectors) > 1 and sys.modules.get("numpy"):
+    kept = [vector for vector in vectors if vector]
+    if len(kept) > 1 and sys.modules.get("numpy"):
         import numpy as np
 
-        kept = [vector for vector in vectors if vector]
-        matrix = np.frombuffer(b"".join(kept), dtype="<f4").reshape(len(kept), -1)
+        # in 64 bits, as without numpy: the same vector becomes the same bytes, whatever stands beside it
+        matrix = np.frombuffer(b"".join(kept), dtype="<f4").reshape(len(kept), -1).astype("f8")
         scaled = np.rint(matrix * (127 / np.abs(matrix).max(axis=1, keepdims=True)))
         rows = iter(scaled.astype("int8"))
         return [next(rows).tobytes() if vector else b"" for vector in vectors]

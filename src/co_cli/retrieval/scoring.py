@@ -127,15 +127,15 @@ def closest(passage: Passage, counts: Sequence[float], weights: Weights) -> floa
     """
     held = [0.0] * len(weights.terms)
     places: list[tuple[int, int]] = []
-    for number, (sought, found) in enumerate(zip(weights.lines, counts, strict=True)):
+    for number, (line, found) in enumerate(zip(weights.lines, counts, strict=True)):
         if not found:
             continue
-        if sought in passage.name:
-            held[number] = _TITLE * passage.name.count(sought)
-        place = passage.body.find(sought)
+        if line in passage.name:
+            held[number] = _TITLE * passage.name.count(line)
+        place = passage.body.find(line)
         while place >= 0:
             places.append((place, number))
-            place = passage.body.find(sought, place + 1)
+            place = passage.body.find(line, place + 1)
     places.sort()
     return _best_window(places, held, weights.worth)
 
