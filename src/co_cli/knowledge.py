@@ -13,7 +13,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
-from co_cli.files import make_folder
 from co_cli.note import (
     ARTICLE,
     CONTEXT,
@@ -29,15 +28,17 @@ from co_cli.note import (
     parse_ref,
     render_memory,
 )
-from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve, tier
-from co_cli.settings import Places, Settings, find_places
-from co_cli.shelf import Saved, Shelf
+from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve
+from co_cli.settings import Places, find_places
+from co_cli.shelf import Saved
+from co_cli.upkeep import Upkeep, search_means
 from co_cli.vault import Vault, open_vaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from co_cli.context import Context
+    from co_cli.coverage import Coverage
     from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
     from co_cli.prompt import Prompt
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from co_cli.seed import Changed as ChangedSeed
     from co_cli.seed import Seeding
     from co_cli.survey import Survey, ToolCall
-    from co_cli.sync import Coverage, SyncReport
+    from co_cli.sync import SyncReport
 
 __all__ = [
     "ARTICLE",
@@ -84,17 +85,8 @@ __all__ = [
     "is_expired",
     "open_knowledge",
     "open_knowledge_at",
+    "search_means",
 ]
-
-_CONTEXT_TEMPLATE = """---
-version: 1
-updated: {now}
----
-
-# {title}
-
-<!-- What every session should know, a line each: - Key: value. Comments and bare headings are not loaded. -->
-"""
 
 
 class Forgotten(NamedTuple):
@@ -120,7 +112,7 @@ class LoggedChange(NamedTuple):
     change: Change
 
 
-class KnowledgeBase(Shelf):
+class KnowledgeBase(Upkeep):
     """The notes of one user and one project."""
 
     # ----------------------------------------------------------------------------------------------------------- keeping
@@ -330,12 +322,10 @@ class KnowledgeBase(Shelf):
 
     def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
         """The notes that these are linked with, in both directions, by the paths of these."""
-        from co_cli.retrieval.neighbours import neighbours
         from co_cli.retrieval.ranked import Searcher
 
         with Searcher(self.vaults, search_means(self.places, self.settings())) as searcher:
-            searcher.refresh(by_meaning=False)
-            return neighbours(searcher.sources, notes)
+            return searcher.neighbours(notes)
 
     def get(self, ref: str) -> Note:
         """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
@@ -458,82 +448,10 @@ class KnowledgeBase(Shelf):
 
         return personalities(self.places)
 
-    # ------------------------------------------------------------------------------------------------------------- caring
-
-    def init(self, *, in_global: bool = False) -> tuple[str, ...]:
-        """Make the folders of a vault and an empty context; nothing that is there is touched. Returns what was made."""
-        from co_cli import memory
-
-        vault = self.vault(GLOBAL if in_global else PROJECT)
-        made = []
-        with vault.change("init") as draft:
-            for name in FOLDERS.values():
-                folder = os.path.join(vault.root, name)
-                if not os.path.lexists(folder):
-                    make_folder(folder)
-                    made.append(folder)
-            if not os.path.lexists(vault.context_path):
-                title = "User" if in_global else "Project"
-                draft.create(vault.context_path, memory.encode(_CONTEXT_TEMPLATE.format(now=memory.now(), title=title)))
-                draft.summary = f"made {vault.context_path}"
-                made.append(vault.context_path)
-        return tuple(made)
-
-    def check(self, *, fix: bool = False) -> Report:
-        """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything."""
-        from co_cli.doctor import examine
-
-        return examine(self.vaults, self.places.cache, fix=fix)
-
-    def reindex(self, progress: Callable[[str, int, int], None] | None = None) -> tuple[Rebuilt, ...]:
-        """Make the indexes anew from the notes, with their vectors; interrupted, the next try goes on."""
-        from co_cli.retrieval.ranked import rebuild
-
-        return rebuild(self.vaults, search_means(self.places, self.settings())._replace(progress=progress))
-
-    def sync(self, progress: Callable[[str, int, int], None] | None = None) -> Mapping[str, SyncReport]:
-        """Bring the indexes in line with the notes, vectors and all, as a search does by itself; by the vault's name."""
-        from co_cli.retrieval.ranked import Searcher
-
-        means = search_means(self.places, self.settings())._replace(progress=progress)
-        with Searcher(self.vaults, means) as searcher:
-            reports = searcher.refresh(by_meaning=means.embedder != "none", seconds=float("inf"))
-            return {vault.name: report for vault, report in zip(searcher.vaults, reports, strict=True)}
-
-    def coverage(self) -> Mapping[str, Coverage]:
-        """How far the index of each vault knows its notes, by the vault's name; nothing is changed by looking."""
-        from co_cli.sync import coverage
-
-        return {vault.name: coverage(vault, self.places.cache) for vault in self.vaults}
-
-    def mode(self) -> str:
-        """The way of searching where none is asked for: the one that is set or, for ``auto``, what that means now."""
-        settings = self.settings()
-        chosen = settings.value("mode")
-        return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
-
     def ref(self, text: str) -> str:
         """The ref that a text is, or an empty string where it is other words."""
         parsed = parse_ref(text)
         return text.strip() if parsed else ""
-
-    def vault(self, name: str) -> Vault:
-        """The vault of this name: ``project`` or ``global``."""
-        return next(vault for vault in self.vaults if vault.name == name)
-
-
-def search_means(places: Places, settings: Settings) -> Means:
-    """What a search works with, as it is set."""
-    return Means(
-        places.cache,
-        embedder=settings.value("embedder"),
-        embedding_url=settings.value("embedding_url"),
-        embedding_model=settings.value("embedding_model"),
-        text_from=int(settings.value("text_from")),
-        hybrid_from=int(settings.value("hybrid_from")),
-        fusion=settings.value("fusion"),
-        usage_log=places.usage_log,
-    )
 
 
 def open_knowledge(project: str | os.PathLike[str] | None = None) -> KnowledgeBase:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import is_within, locked, make_folder, read_bytes, reason, replace_file, sweep
 from co_cli.folder import contents, is_note_name, leads_straight, look, stamp
-from co_cli.frontmatter import parse_frontmatter, replace_fields
+from co_cli.frontmatter import replace_fields
 from co_cli.note import (
     CONTEXT,
     FOLDERS,
@@ -29,13 +29,14 @@ from co_cli.note import (
     Note,
     NoteError,
     Problem,
+    claimed_ids,
     memory_name,
+    numbers_in,
     parse_note,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
     from co_cli.draft import Draft
     from co_cli.folder import Look
@@ -54,11 +55,6 @@ _SETTLING_NS, _SETTLING_SECONDS_NS = 50_000_000, 2_100_000_000
 seconds only, or every other one."""
 _READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
 """The problems of files whose bytes can be read all the same."""
-_HEAD = 4096
-_ID = rb"(?m)^id:[ \t]*[\"']?([0-9]{1,18})"
-# The header as co writes it, with no second id.
-_OWN_ID = rb"---\nid: ([0-9]{1,18})\n(?:(?!id\b|---)[a-z_]+: [^\n]*\n)*---\n"
-_NUMBERED = r"([0-9]{1,18})-"
 _LARGEST_ID = 10**15
 """No id that co gave is larger; counting on from one that somebody made up would soon leave what a ref can name."""
 
@@ -303,7 +299,7 @@ class Vault:
         """The memory with an id; raises ``Conflict`` where there are two, ``Corrupt`` where its file is no note."""
 
         def may_have_id(raw: bytes) -> bool:
-            return wanted in _ids(raw)
+            return wanted in claimed_ids(raw)
 
         broken: list[Problem] = []
         for archived in (False, True):
@@ -316,7 +312,7 @@ class Vault:
             if found:
                 return found[0]
             broken.extend(
-                problem for problem in scan.problems if problem.code in _READABLE or wanted in _numbers(problem.path)
+                problem for problem in scan.problems if problem.code in _READABLE or wanted in numbers_in(problem.path)
             )
             broken.extend(self._wrong_with(wanted, archived=archived))
         if broken:  # no note has the id, but a file that is no note has it in its header or its name
@@ -332,7 +328,7 @@ class Vault:
         except OSError:
             return []
         for name in names:
-            if is_note_name(name) and number in _numbers(name):
+            if is_note_name(name) and number in numbers_in(name):
                 path = os.path.join(folder, name)
                 raw = self._look_closer(path, problems)
                 try:
@@ -403,11 +399,11 @@ class Vault:
         problems: list[Problem] = []
         for archived in (False, True):
             for path, raw in self.files(MEMORY, problems, archived=archived):
-                taken.update(_ids(raw), _numbers(path))
+                taken.update(claimed_ids(raw), numbers_in(path))
         for problem in problems:
             if problem.code == "unreadable" and os.path.basename(problem.path) == FOLDERS[MEMORY]:
                 raise Unavailable(f"{problem.path} {problem.message}.", "Nothing was changed. Check its permissions.")
-            taken.update(_numbers(problem.path))  # a file that cannot be read still has its name
+            taken.update(numbers_in(problem.path))  # a file that cannot be read still has its name
         new_id = max(number for number in taken if number < _LARGEST_ID) + 1
         while new_id in taken:
             new_id += 1
@@ -435,7 +431,7 @@ class Vault:
                 raise Conflict(f"Change {number} has been undone already.", "`co log` lists the changes.")
             steps = self.journal.steps(number)
             taken = self._ids_beside(steps)
-            returning = {number for step in steps for number in _ids(step.before or b"")}
+            returning = {number for step in steps for number in claimed_ids(step.before or b"")}
             for step in reversed(steps):
                 path = absolute(self.root, step.path)
                 now = content_of(path)
@@ -457,7 +453,7 @@ class Vault:
 
         leaving = {absolute(self.root, step.path) for step in steps if step.before is None}
         files = (file for archived in (False, True) for file in self.files(MEMORY, [], archived=archived))
-        return {number for path, raw in files if path not in leaving for number in _ids(raw)}
+        return {number for path, raw in files if path not in leaving for number in claimed_ids(raw)}
 
     def _reverse(self, draft: Draft, step: Step, taken: set[int], returning: set[int]) -> None:
         from co_cli.draft import absolute
@@ -465,14 +461,14 @@ class Vault:
         path, restored = absolute(self.root, step.path), step.before
         folder, name = os.path.split(path)
         if step.after is None and restored is not None and os.path.basename(folder) == FOLDERS[MEMORY]:
-            if _ids(restored) & taken:
+            if claimed_ids(restored) & taken:
                 # Meanwhile another memory got the id: the one that comes back takes a new one.
                 new_id = self.next_id()
                 while new_id in taken | returning:
                     new_id += 1
                 restored = replace_fields(restored.decode("utf-8"), {"id": new_id}).encode("utf-8")
                 path = os.path.join(folder, re.sub(r"^[0-9]+", f"{new_id:03d}", name))
-            taken |= _ids(restored)
+            taken |= claimed_ids(restored)
         draft.put(path, step.after, restored, mode=step.mode)
 
 
@@ -497,28 +493,3 @@ def _journal_folder(places: Places, root: str, label: str) -> str:
     place = os.path.realpath(root).encode("utf-8", "surrogateescape")
     label = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
     return os.path.join(places.state, "journal", f"{label}-{zlib.crc32(place):08x}{zlib.adler32(place):08x}")
-
-
-def _fields(raw: bytes) -> dict[str, Any]:
-    """The header of a file, as far as it can be read."""
-    try:
-        return parse_frontmatter(raw.decode("utf-8"))[0]
-    except ValueError:
-        return {}
-
-
-def _ids(raw: bytes) -> set[int]:
-    """The ids that a file could claim: what its header says or, where that cannot be read, what looks like one."""
-    found = re.match(_OWN_ID, raw)
-    if found:
-        return {int(found[1])}
-    claimed = _fields(raw).get("id")
-    if type(claimed) is int:
-        return {claimed}
-    found = re.search(_ID, raw[:_HEAD])
-    return {int(found[1])} if found else set()
-
-
-def _numbers(path: str) -> list[int]:
-    found = re.match(_NUMBERED, os.path.basename(path))
-    return [int(found[1])] if found else []

@@ -18,7 +18,7 @@ from co_cli.index.analysis import asked_for, sought, terms
 from co_cli.index.store import as_line
 from co_cli.note import FOLDERS, lasting_name
 from co_cli.retrieval import scoring
-from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, Hit, Why, moment
+from co_cli.retrieval.hit import ALL, ANY, BESIDE, MEANING, PHRASE, Hit, Why, moment
 from co_cli.retrieval.words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -435,7 +435,7 @@ class _Question:
 
     def _why(self, key: Key, shown: Key, passage: Passage) -> Why:
         found = {word: where for word, each in self.asked.words.items() if (where := scoring.places(passage, each))}
-        match = MEANING
+        match = BESIDE if self.text.get(shown) else MEANING
         if self.asked.phrases:
             match = PHRASE
         elif found:

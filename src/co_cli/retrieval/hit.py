@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from co_cli.note import Note, Problem
 
-PHRASE, ALL, ANY, MEANING, FILTER = "phrase", "all words", "any word", "meaning", "filter"
+PHRASE, ALL, ANY, MEANING, BESIDE, FILTER = "phrase", "all words", "any word", "meaning", "beside", "filter"
 QUERY_LIMIT = 1000
 """Characters of a query that are looked at: nobody means more than that."""
 
@@ -23,8 +23,8 @@ class Why(NamedTuple):
     """Why a note was found."""
 
     match: str
-    """``phrase``, ``all words``, ``any word``; ``meaning`` where only the vectors are near each other, and ``filter`` where
-    the query has no words but says which notes it wants."""
+    """``phrase``, ``all words``, ``any word``; ``meaning`` where only the vectors are near each other, ``beside`` where
+    the words stand in the notes around it, and ``filter`` where the query has no words but says which notes it wants."""
     words: tuple[str, ...]
     places: tuple[str, ...]
     """``body``, ``tags``, ``title``: where the words were found."""

@@ -14,17 +14,19 @@ from co_cli.errors import CoError, Unavailable
 from co_cli.index.database import Damaged, unusable
 from co_cli.retrieval.candidates import Answer, Meaning, Source, ask, understand
 from co_cli.retrieval.hit import Recalled
-from co_cli.sync import begin_anew, coverage, embed, end_anew, known_problems, open_index, sync
+from co_cli.sync import embed, known_problems, open_index, sync
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
+    from co_cli.coverage import Coverage
     from co_cli.embedding import Embedder
-    from co_cli.note import Problem
+    from co_cli.note import Note, Problem
     from co_cli.query import Query
     from co_cli.retrieval.hit import Filter, Means
-    from co_cli.sync import Coverage, SyncReport
+    from co_cli.retrieval.neighbours import Neighbour
+    from co_cli.sync import SyncReport
     from co_cli.vault import Vault
 
 _EMBEDDING_SECONDS = 3.0
@@ -58,6 +60,8 @@ class Rebuilt(NamedTuple):
 
 def rebuild(vaults: Sequence[Vault], means: Means) -> tuple[Rebuilt, ...]:
     """Make the index of each vault anew, with its vectors."""
+    from co_cli.coverage import coverage
+
     done = []
     for vault in vaults:
         started = time.monotonic()
@@ -102,6 +106,8 @@ class Searcher:
 
     def rebuild(self, *, by_meaning: bool) -> tuple[SyncReport, ...]:
         """Make the indexes anew from the notes, vectors and all; goes on where an earlier rebuild was broken off."""
+        from co_cli.coverage import begin_anew, end_anew
+
         self.close()
         for vault in self.vaults:
             begin_anew(vault, self.means.cache, by_meaning=by_meaning)
@@ -126,6 +132,20 @@ class Searcher:
             self.problems.update(dict.fromkeys((*known_problems(vault, index), *report.problems)))
         if by_meaning:
             self._embed(seconds)
+
+    def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
+        """The notes that these are linked with, by the paths of these, as the files are now."""
+        from co_cli.retrieval.neighbours import neighbours
+
+        notes = tuple(notes)
+        found: list[Mapping[str, tuple[Neighbour, ...]]] = []
+
+        def work() -> None:
+            self._refresh(by_meaning=False, seconds=0)
+            found.append(neighbours(self.sources, notes))
+
+        self._mending(work)
+        return found[-1]
 
     def _mending(self, work: Callable[[], object]) -> None:
         try:
