@@ -54,6 +54,7 @@ __all__ = [
     "Change",
     "Context",
     "Coverage",
+    "FileChange",
     "Finding",
     "Forgotten",
     "Hit",
@@ -108,6 +109,14 @@ class Listing(NamedTuple):
     problems: tuple[Problem, ...]
 
 
+class FileChange(NamedTuple):
+    """What would become of a file; ``None`` stands for no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
 class LoggedChange(NamedTuple):
     """A change with its place in the log: 1 is the newest."""
 
@@ -124,6 +133,20 @@ class KnowledgeBase:
     def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
         self.places = places
         self.vaults = vaults
+
+    def rehearse(self, action: Callable[[KnowledgeBase], object]) -> tuple[FileChange, ...]:
+        """What an action would do to which files, without doing it; its errors are raised as they would be."""
+        from co_cli.draft import absolute
+
+        vaults = open_vaults(self.places)
+        for vault in vaults:
+            vault.rehearsed = []
+        action(KnowledgeBase(self.places, vaults))
+        return tuple(
+            FileChange(absolute(vault.root, step.path), step.before, step.after)
+            for vault in vaults
+            for step in vault.rehearsed or ()
+        )
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
