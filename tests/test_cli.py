@@ -241,6 +241,8 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["undo"],
         ["prompt"],
         ["prompt", "--personalities"],
+        ["usage"],
+        ["topic", "list"],
         ["status"],
         ["doctor"],
         ["knowledge", "--list"],

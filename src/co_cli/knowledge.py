@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from co_cli.prompt import Prompt
     from co_cli.retrieval.neighbours import Neighbour
     from co_cli.retrieval.ranked import Rebuilt
+    from co_cli.survey import Survey, ToolCall
     from co_cli.sync import Coverage
+    from co_cli.usage import UsageLog
 
 __all__ = [
     "ARTICLE",
@@ -70,6 +72,8 @@ __all__ = [
     "Recalled",
     "Report",
     "Saved",
+    "Survey",
+    "ToolCall",
     "Vault",
     "Why",
     "is_expired",
@@ -133,6 +137,7 @@ class KnowledgeBase:
     def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
         self.places = places
         self.vaults = vaults
+        self._usage: UsageLog | None = None
 
     def rehearse(self, action: Callable[[KnowledgeBase], object]) -> tuple[FileChange, ...]:
         """What an action would do to which files, without doing it; its errors are raised as they would be."""
@@ -269,7 +274,7 @@ class KnowledgeBase:
 
     def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""
-        from co_cli import memory, sync
+        from co_cli import memory, survey, sync
 
         notes = self._all_named(refs)
         if any(note.kind == CONTEXT for note in notes):
@@ -282,6 +287,7 @@ class KnowledgeBase:
                         draft.remove(note)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
                 sync.forget(vault, self.places.cache, mine)
+        survey.forget(self.vaults, self._log, notes)
         return Forgotten(tuple(notes))
 
     def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
@@ -402,6 +408,54 @@ class KnowledgeBase:
                 return notes
         return ()
 
+    # ------------------------------------------------------------------------------------------------------------- topics
+
+    def write_topic(
+        self,
+        name: str,
+        content: str,
+        *,
+        tags: Iterable[str] | None = None,
+        source: str = "user",
+        in_global: bool = False,
+        created: str = "",
+        updated: str = "",
+        expected_sha: str | None = None,
+    ) -> Saved:
+        """Write a shared document. A topic that is there under this name or one like it gets the new text, and the new tags
+        if there are any; it keeps its ``created``, and its old text is in the journal.
+
+        With ``expected_sha`` the change is refused where the topic is no longer the one that was read; ``""`` says that
+        there was none.
+        """
+        from co_cli import topic
+
+        vault, slug = topic.home(self.vaults, name, in_global=in_global)
+        with vault.change("topic") as draft:
+            fields = {"source": source, "created": created, "updated": updated}
+            return Saved(*topic.write(draft, vault, slug, content, tags=tags, expected_sha=expected_sha, **fields))
+
+    def topic(self, name: str) -> Note:
+        """The topic that a name means, however it is spelt; the project's before that of all projects."""
+        from co_cli import topic
+
+        return topic.named(self.vaults, name)
+
+    def topics(self, *, tags: Iterable[str] = ()) -> Listing:
+        """All topics, by their names."""
+        found = self.list((TOPIC,), tags=tags)
+        return found._replace(
+            notes=tuple(sorted(found.notes, key=lambda note: (note.slug.casefold(), note.vault == GLOBAL)))
+        )
+
+    def search_topics(self, query: str, *, limit: int = 5, mode: str = "") -> Recalled:
+        """Find topics by what they say."""
+        return self.recall(query, limit=limit, mode=mode, kinds=(TOPIC,))
+
+    def delete_topic(self, name: str) -> Note:
+        """Remove a topic; ``undo`` brings it back."""
+        return self.forget(self.topic(name).ref).notes[0]
+
     # -------------------------------------------------------------------------------------------------------- taking back
 
     def log(self, limit: int = 20) -> tuple[LoggedChange, ...]:
@@ -448,6 +502,29 @@ class KnowledgeBase:
         from co_cli.prompt import personalities
 
         return personalities(self.places)
+
+    # --------------------------------------------------------------------------------------------------------------- usage
+
+    def log_call(self, call: ToolCall) -> str:
+        """Note that a tool was called, with the notes that came back; returns what there is to say of the log, once."""
+        from co_cli.survey import logged
+
+        kept = bool(call.arguments) and self.settings().value("log_arguments") == "yes"
+        return self._log.record(logged(self.vaults, call, arguments=kept))
+
+    def usage(self, days: int = 30) -> Survey:
+        """What agents called in the last days, which notes came back, and which never did."""
+        from co_cli.survey import survey
+
+        return survey(self.vaults, self._log, days)
+
+    @property
+    def _log(self) -> UsageLog:
+        if self._usage is None:
+            from co_cli.usage import UsageLog, usage_path
+
+            self._usage = UsageLog(usage_path(self.places.state))
+        return self._usage
 
     # ------------------------------------------------------------------------------------------------------------- caring
 

@@ -96,6 +96,11 @@ class Note(NamedTuple):
         return f"g:{name}" if self.vault == GLOBAL else name
 
     @property
+    def lasting_name(self) -> str:
+        """The name of this note in its vault, whatever becomes of its words: ``memory:12``, ``topic:deploy``."""
+        return lasting_name(self.kind, self.id, self.slug)
+
+    @property
     def label(self) -> str:
         """How the log names the note: a private one by its ref alone."""
         return f"{self.ref} (private)" if self.private else f"{self.ref}: {self.summary}"
@@ -115,6 +120,11 @@ class Note(NamedTuple):
         """The first line of the body, in at most 80 characters."""
         first = self.body.lstrip().split("\n", 1)[0].strip()
         return first[: SUMMARY_LENGTH - 3] + "..." if len(first) > SUMMARY_LENGTH else first
+
+
+def lasting_name(kind: str, number: int | None, slug: str) -> str:
+    """The name of a note in its vault: a memory is known by its number, any other note by its slug."""
+    return f"{kind}:{number if kind == MEMORY else slug}"
 
 
 def sha_of(raw: bytes) -> str:

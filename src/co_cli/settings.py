@@ -21,6 +21,7 @@ PROJECT_FOLDER = ".co-cli"
 PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
 MODES = ("auto", "grep", "text", "vector", "hybrid")
 FUSIONS = ("weighted", "rrf")
+YES_NO = ("yes", "no")
 EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
 
 
@@ -53,6 +54,7 @@ SETTINGS = (
     Setting("embedder", "static", f"what makes vectors: {', '.join(EMBEDDERS)}", harmless=False, choices=EMBEDDERS),
     Setting("embedding_url", "", "address of the server that makes vectors", harmless=False),
     Setting("embedding_model", "", "model of the server that makes vectors", harmless=False),
+    Setting("log_arguments", "no", "whether `co usage` keeps what tools were called with", harmless=False, choices=YES_NO),
     Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
 )
 DEFAULTS = {setting.name: setting.default for setting in SETTINGS}

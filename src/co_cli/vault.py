@@ -78,6 +78,11 @@ class Vault:
         """Where this is a list, changes are noted here instead of being made."""
 
     @property
+    def key(self) -> str:
+        """What tells this vault from every other in the state folder: a label for people, and a number for its place."""
+        return os.path.basename(self.journal_folder)
+
+    @property
     def journal(self) -> Journal:
         """The changes of this vault; loaded where they are needed, since most commands only read."""
         from co_cli.journal import Journal
@@ -175,6 +180,17 @@ class Vault:
                     if total >= enough:
                         return total
         return total
+
+    def names(self, kind: str) -> frozenset[str]:
+        """The names of the note files of a kind, without their endings."""
+        folder = self._folder(kind)
+        try:
+            names = os.listdir(folder) if self._inside(folder) else []
+        except (FileNotFoundError, NotADirectoryError):
+            names = []
+        except OSError as error:
+            raise Unavailable(f"{folder} cannot be read: {reason(error)}.", "Check its permissions.") from error
+        return frozenset(name[:-3] for name in names if _is_note_name(name))
 
     def path_of(self, kind: str, name: str) -> str:
         """The path of a file of a kind."""

@@ -173,7 +173,7 @@ def _open(path: str) -> apsw.Connection:
             connection.execute(
                 "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
                 "PRAGMA mmap_size = 1073741824; PRAGMA secure_delete = ON"
-            )
+            ).fetchall()  # to the last statement: execute stops at the first that has something to say
         except BaseException:
             connection.close()
             raise

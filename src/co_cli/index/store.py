@@ -197,7 +197,7 @@ class Index:
     def tidy(self) -> None:
         """Leave nothing of what was removed in the files of the index."""
         with complaints(self.path):
-            self.connection.pragma("wal_checkpoint(TRUNCATE)")
+            self.connection.pragma("wal_checkpoint", "TRUNCATE")
 
     # ----------------------------------------------------------------------------------------------------------- reading
 

@@ -43,12 +43,16 @@ _GROUPS = {
         "pin": ("notes", "load a memory into every prompt"),
         "unpin": ("notes", "stop loading a memory into every prompt"),
     },
+    "Shared documents": {
+        "topic": ("topics", "write, read and find the topics that everybody shares"),
+    },
     "Looking back": {
         "log": ("history", "list the last changes"),
         "undo": ("history", "take a change back"),
     },
     "What agents see": {
         "prompt": ("loaded", "show the assembled prompt with its budget"),
+        "usage": ("usage", "show which tools agents call, and which notes they get"),
     },
     "Care": {
         "init": ("care", "make the folders of a vault and an empty context"),
