@@ -32,59 +32,46 @@ _NOTE = r"(?:memor(?:y|ies)|notes?|facts?|entr(?:y|ies))"
 _REF = r"(?P<ref>#?\d+|[gp]:(?:(?:memory|topic|article):)?[\w.-]+|(?:memory|topic|article):[\w.-]+|context)"
 _THAT = r"(?:\s*[:,–—-]\s*|\s+)(?:that\s+|this\s*[:,–—-]\s*|the\s+fact\s+that\s+|for\s+(?:later|me)\s*[:,]\s*)?"
 
-# The first that fits a whole request is meant; the more special ones come first.
+# Patterns of whole requests; the first that fits is meant, so the more special ones come first. In parts, for the eye.
+_SELF = r"(?:h(?:i|ello|ey)|good\s+(?:morning|afternoon|evening))"
+_THANKS = r"(?:thanks?(?:\s+you)?(?:\s+(?:a\s+lot|so\s+much|very\s+much))?|thx|great|cool|perfect|good|nice|bye|goodbye)"
+_HELP = r"(?:help|what\s+can\s+you\s+do|how\s+does\s+this\s+work|how\s+do\s+(?:i|you)\s+(?:use|work)\b.*)"
+_UNDO = r"(?:undo|take\s+(?:that|it)\s+back|revert)(?:\s+(?:that|it|the\s+last\s+(?:change|one)))?"
+_WHICH = rf"(?:{_MINE}(?:{_NOTE}\s+|number\s+|no\.?\s*)*)?{_REF}"
+_SAID = r"what\s+(?:do|did)\s+(?:you|we|i)\s+(?:remember|know|say|tell\s+you|note|save|learn)\s+(?:about|of|on)\s+"
+_ASKED = r"(?:do\s+you\s+(?:remember|recall|know)|have\s+i\s+told\s+you|did\s+i\s+tell\s+you)\s+(?:about\s+|that\s+)?"
+_REMIND = r"(?:recall|remind\s+me(?:\s+(?:about|of|that))?|tell\s+me(?:\s+(?:about|of))?)\s+"
+_WHERE = r"(?:\s+(?:in|through)?\s*(?:the\s+|my\s+)?(?:knowledge(?:\s+base)?|notes|memory))?"
+_MADE = r"(?:make|take|add|create)\s+a\s+(?:note|memory)(?:\s+(?:of\s+this|that|saying))?(?:\s*[:,–—-]\s*|\s+)"
+_DROPPED = rf"(?:(?:about|that|{_MINE}{_NOTE}(?:\s+(?:about|that\s+says?|saying|on))?)\s+)?"
+_ABOUT = r"(?P<about>.+)"
+
 _PATTERNS = (
-    (HELP, r"(?:help|what\s+can\s+you\s+do|how\s+does\s+this\s+work|how\s+do\s+(?:i|you)\s+(?:use|work)\b.*)"),
-    (THANKS, r"(?:h(?:i|ello|ey)|good\s+(?:morning|afternoon|evening)|thanks?(?:\s+you)?(?:\s+(?:a\s+lot|so\s+much|very\s+much))?|thx|great|cool|perfect|good|nice|bye|goodbye)"),
-    (UNDO, r"(?:undo|take\s+(?:that|it)\s+back|revert)(?:\s+(?:that|it|the\s+last\s+(?:change|one)))?"),
+    (HELP, _HELP),
+    (THANKS, rf"(?:{_SELF}|{_THANKS})"),
+    (UNDO, _UNDO),
     (TOPICS, rf"(?:list|show|give)\s+(?:me\s+)?{_MINE}(?:topics?|knowledge(?:\s+base)?(?:\s+entries)?)"),
     (TOPICS, r"(?:what|which)\s+topics\s+(?:are\s+there|do\s+you\s+(?:have|know))"),
-    (LIST, rf"(?:list|show|print|give|display)\s+(?:me\s+)?(?:(?:{_MINE}{_NOTE})|everything(?:\s+you\s+(?:know|remember))?)"),
+    (LIST, rf"(?:list|show|print|give|display)\s+(?:me\s+)?(?:{_MINE}{_NOTE}|everything(?:\s+you\s+(?:know|remember))?)"),
     (LIST, r"list"),
     (LIST, r"what\s+(?:do|can)\s+you\s+(?:remember|know)(?:\s+so\s+far|\s+about\s+me)?"),
     (LIST, r"what(?:'s|\s+is)\s+in\s+(?:your|the|my)\s+memory"),
-    (SHOW, rf"(?:show|open|display|print|read|view)\s+(?:me\s+)?(?:{_MINE}(?:{_NOTE}\s+|number\s+|no\.?\s*)*)?{_REF}"),
-    (FORGET, rf"(?:forget|delete|remove|drop|erase)\s+(?:{_MINE}(?:{_NOTE}\s+|number\s+|no\.?\s*)*)?{_REF}"),
-    (REMEMBER, rf"(?:remember|memori[sz]e|note|learn|don'?t\s+forget|do\s+not\s+forget|bear\s+in\s+mind){_THAT}(?P<about>.+)"),
-    (REMEMBER, r"keep\s+(?:(?:it|this)\s+)?in\s+mind(?:\s*[:,–—-]\s*|\s+)(?:that\s+)?(?P<about>.+)"),
-    (REMEMBER, rf"(?:save|store|keep|record|write\s+down|jot\s+down)(?:\s+(?:a|the|this)\s+{_NOTE})?{_THAT}(?P<about>.+)"),
-    (REMEMBER, r"(?:make|take|add|create)\s+a\s+(?:note|memory)(?:\s+(?:of\s+this|that|saying))?(?:\s*[:,–—-]\s*|\s+)(?P<about>.+)"),
-    (
-        FORGET,
-        rf"(?:forget|delete|remove|drop|erase)\s+(?:(?:about|that|{_MINE}{_NOTE}(?:\s+(?:about|that\s+says?|saying|on))?)\s+)?"
-        r"(?P<about>.+)",
-    ),
-    (RECALL, r"what\s+(?:do|did)\s+(?:you|we|i)\s+(?:remember|know|say|tell\s+you|note|save|learn)\s+(?:about|of|on)\s+(?P<about>.+)"),
-    (RECALL, r"(?:do\s+you\s+(?:remember|recall|know)|have\s+i\s+told\s+you|did\s+i\s+tell\s+you)\s+(?:about\s+|that\s+)?(?P<about>.+)"),
-    (RECALL, r"(?:recall|remind\s+me(?:\s+(?:about|of|that))?|tell\s+me(?:\s+(?:about|of))?)\s+(?P<about>.+)"),
-    (SEARCH, r"(?:search|look|find|grep|query)(?:\s+(?:in|through)?\s*(?:the\s+|my\s+)?(?:knowledge(?:\s+base)?|notes|memory))?"
-             r"(?:\s+(?:for|up|about|on))?\s+(?P<about>.+)"),
-)  # fmt: skip
-_COMPILED = tuple(
-    (action, re.compile(rf"{_POLITE}{pattern}[\s.!?]*", re.IGNORECASE | re.DOTALL)) for action, pattern in _PATTERNS
+    (SHOW, rf"(?:show|open|display|print|read|view)\s+(?:me\s+)?{_WHICH}"),
+    (FORGET, rf"(?:forget|delete|remove|drop|erase)\s+{_WHICH}"),
+    (REMEMBER, rf"(?:remember|memori[sz]e|note|learn|do(?:n'?t|\s+not)\s+forget|bear\s+in\s+mind){_THAT}{_ABOUT}"),
+    (REMEMBER, rf"keep\s+(?:(?:it|this)\s+)?in\s+mind(?:\s*[:,–—-]\s*|\s+)(?:that\s+)?{_ABOUT}"),
+    (REMEMBER, rf"(?:save|store|keep|record|write\s+down|jot\s+down)(?:\s+(?:a|the|this)\s+{_NOTE})?{_THAT}{_ABOUT}"),
+    (REMEMBER, _MADE + _ABOUT),
+    (FORGET, rf"(?:forget|delete|remove|drop|erase)\s+{_DROPPED}{_ABOUT}"),
+    (RECALL, _SAID + _ABOUT),
+    (RECALL, _ASKED + _ABOUT),
+    (RECALL, _REMIND + _ABOUT),
+    (SEARCH, rf"(?:search|look|find|grep|query){_WHERE}(?:\s+(?:for|up|about|on))?\s+{_ABOUT}"),
 )
+_COMPILED = tuple((action, re.compile(rf"(?is){_POLITE}{pattern}[\s.!?]*")) for action, pattern in _PATTERNS)
 _TAG = r"(?<!\S)#([^\W\d]\w*)"
 _QUESTION_WORDS = frozenset(
-    [
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "how",
-        "is",
-        "are",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "would",
-        "will",
-    ]
+    "what when where which who whom whose why how is are do does did can could would will".split()  # noqa: SIM905
 )
 
 

@@ -12,6 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from co_cli.context import neutralise
 from co_cli.errors import CoError, NotFound
 from co_cli.survey import ToolCall
 from co_cli.tools.memories import MEMORY_TOOLS
@@ -20,7 +21,7 @@ from co_cli.tools.topics import ENTRIES, TOPIC_TOOLS, name_of, table
 
 if TYPE_CHECKING:
     from co_cli.knowledge import KnowledgeBase, Note
-    from co_cli.tools.tool import Result
+    from co_cli.tools.tool import Answer, Result
 
 __all__ = [
     "ENTRIES",
@@ -32,11 +33,14 @@ __all__ = [
     "knowledge_list",
     "knowledge_search",
     "knowledge_write",
+    "known_tool",
     "list_memories",
     "name_of",
     "recall_memory",
+    "run",
     "save_memory",
     "table",
+    "told",
 ]
 
 TOOLS = {tool.name: tool for tool in (*MEMORY_TOOLS, *TOPIC_TOOLS)}
@@ -45,14 +49,12 @@ _LOGGED = 2000
 
 def call(kb: KnowledgeBase, name: str, arguments: object, caller: Caller = Caller()) -> Result:  # noqa: B008 - it is immutable
     """Call a tool by its name with what a model handed over; raises a ``CoError`` for what makes no sense."""
-    tool = TOOLS.get(name)
-    if tool is None:
-        raise NotFound(f"There is no tool {name!r}.", f"Tools: {', '.join(TOOLS)}.")
+    known_tool(name)
     started = time.perf_counter()
     outcome = "interrupted"
     notes: tuple[Note, ...] = ()
     try:
-        answer = tool.run(kb, checked(tool, arguments), caller)
+        answer = run(kb, name, arguments, caller)
         outcome, notes = "ok", answer.notes
         return answer.result
     except CoError as error:
@@ -66,6 +68,24 @@ def call(kb: KnowledgeBase, name: str, arguments: object, caller: Caller = Calle
         notice = kb.log_call(ToolCall(name, caller.surface, seconds, outcome, notes, _as_text(arguments)))
         if notice:
             print(f"warning: {notice}", file=sys.stderr)  # noqa: T201 - said once; the model must not be told
+
+
+def run(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Answer:
+    """Do what a tool does, without logging it: for a rehearsal."""
+    tool = known_tool(name)
+    return tool.run(kb, checked(tool, arguments), caller)
+
+
+def told(result: Result) -> str:
+    """A result as a model gets it: what a note says is data, and cannot pose as anything else."""
+    return neutralise(str(result.get("display", "")))
+
+
+def known_tool(name: str) -> Tool:
+    """The tool of this name."""
+    if name not in TOOLS:
+        raise NotFound(f"There is no tool {name!r}.", f"Tools: {', '.join(TOOLS)}.")
+    return TOOLS[name]
 
 
 def _as_text(arguments: object) -> str:

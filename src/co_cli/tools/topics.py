@@ -78,6 +78,9 @@ def _list(kb: KnowledgeBase, _given: Given, caller: Caller) -> Answer:
 
 def _delete(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     name = str(given["topic"])
+    ref = kb.ref(name)
+    if ref and not ref.lstrip("gp:").startswith("topic:"):
+        return _forget(kb, kb.named(ref), caller)
     note = kb.topic(name)
     if note.private and not caller.private:
         raise NotFound(f"There is no topic {name}.", "knowledge_list lists what there is.")
@@ -85,6 +88,13 @@ def _delete(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     return Answer(
         {"display": f"✓ Deleted topic {gone.slug}; `co undo` brings it back.", "topic": gone.slug, "ref": gone.ref}
     )
+
+
+def _forget(kb: KnowledgeBase, note: Note, caller: Caller) -> Answer:
+    if note.private and not caller.private:
+        raise NotFound(f"There is no note {note.ref}.", "list_memories lists what there is.")
+    (gone,) = kb.forget(note.ref).notes
+    return Answer({"display": f"✓ Forgot {gone.label}; `co undo` brings it back.", "ref": gone.ref})
 
 
 def table(notes: Iterable[Note]) -> str:
@@ -144,5 +154,11 @@ TOPIC_TOOLS = (
         writes=True,
     ),
     Tool("knowledge_list", "List all shared topics with their tags and sources.", {}, _list),
-    Tool("knowledge_delete", "Remove a shared topic.", {"topic": _TOPIC}, _delete, writes=True),
+    Tool(
+        "knowledge_delete",
+        "Remove a shared topic, or any note by its ref.",
+        {"topic": Parameter("name of the topic, or the ref of a note, such as 12")},
+        _delete,
+        writes=True,
+    ),
 )
