@@ -61,6 +61,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "save",
         "search_topics",
         "settings",
+        "sync",
         "topic",
         "topics",
         "undo",
@@ -121,6 +122,20 @@ def test_a_note_that_was_changed_since_it_was_read_is_not_overwritten(kb: Knowle
     assert "Mondays" in caught.value.details
     assert "Sundays" in caught.value.details
     assert kb.get("1").body == "We deploy on Mondays"
+
+
+def test_a_sync_brings_the_index_in_line_and_says_what_it_did(kb: KnowledgeBase) -> None:
+    assert kb.sync() == {}, "where there is no vault, there is nothing to bring in line"
+    saved = kb.save("We deploy on Fridays")
+    kb.save("I prefer short answers", in_global=True)
+    reports = kb.sync()
+    assert list(reports) == ["project", "global"]
+    assert [*map(Path, reports["project"].indexed)] == [Path(saved.note.path)]
+    assert (kb.coverage()["project"].indexed, kb.coverage()["project"].vectors) == (1, 1)
+    again = kb.sync()["project"]
+    assert (again.indexed, again.unchanged) == ((), 1)
+    kb.forget("1")
+    assert kb.coverage()["project"].files == 0
 
 
 def test_results_cannot_be_changed_by_accident(kb: KnowledgeBase) -> None:

@@ -12,6 +12,7 @@ import pytest
 from commands import Co
 
 from co_cli import Invalid, KnowledgeBase
+from co_cli.bench.vaults import write_vault
 from co_cli.errors import KINDS
 from co_cli.surfaces.cli.main import COMMANDS, EXIT_CODES, build_parser
 
@@ -174,6 +175,16 @@ def test_forget_means_whole_words_and_never_reaches_into_the_other_vault(co: Co)
     assert co("forget", "g:1") == 0
 
 
+def test_a_key_is_never_lost_to_a_twin_in_the_other_vault(co: Co) -> None:
+    co("learn", "We indent with tabs", "--global")
+    assert co("learn", "we indent with tabs!") == 0
+    assert "g:1 already says this" in co.out
+    co("learn", "We indent with tabs", "--key", "indent")
+    assert co.json("list", "--key", "indent")["memories"][0]["ref"] == "1"
+    co("learn", "We indent with spaces", "--key", "indent")
+    assert [note["content"] for note in co.json("list")["memories"]] == ["We indent with spaces", "We indent with tabs"]
+
+
 def test_recall_says_how_many_more_there_are(co: Co) -> None:
     for number in range(7):
         co("learn", f"Fact number {number}")
@@ -181,6 +192,8 @@ def test_recall_says_how_many_more_there_are(co: Co) -> None:
     assert "5 of 7 notes" in co.err
     found = co.json("recall", "fact", "-n", "3")
     assert (found["count"], found["total"]) == (3, 7)
+    co("recall", "fact", "-n", "1")
+    assert "1 of 7 notes" in co.err
     assert co("recall", '""') == 2
 
 
@@ -602,14 +615,38 @@ def test_demo_shows_the_round_trip_and_leaves_the_users_vaults_alone(co: Co, pro
     assert not (tmp_path / "home").exists()
 
 
-def test_recall_as_a_process_loads_nothing_heavy(kb: KnowledgeBase) -> None:
+HEAVY = {"pydantic", "numpy", "httpx", "mcp", "pydantic_ai", "rich", "typer", "yaml", "asyncio", "dataclasses", "inspect"}
+
+
+def recall_in_a_process(*words: str) -> tuple[str, str, set[str]]:
+    """What a recall says on stdout and stderr, and which modules it has loaded by then."""
+    code = "import sys; from co_cli.surfaces.cli.main import main; main(['recall', *sys.argv[1:]]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    said, _, modules = done.stdout.rstrip("\n").rpartition("\n")
+    return said, done.stderr, set(modules.split())
+
+
+@pytest.mark.parametrize(("mode", "heavy"), [("grep", HEAVY | {"apsw"}), ("text", HEAVY), ("hybrid", HEAVY)])
+def test_recall_as_a_process_loads_nothing_heavy(kb: KnowledgeBase, mode: str, heavy: set[str]) -> None:
     kb.save("We deploy on Fridays", tags=["deploy"])
-    code = "import sys; from co_cli.surfaces.cli.main import main; main(['recall', 'deploy']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "We deploy on Fridays" in done.stdout
-    loaded = set(done.stdout.splitlines()[-1].split())
-    heavy = {"pydantic", "numpy", "httpx", "mcp", "pydantic_ai", "rich", "typer", "yaml", "apsw", "asyncio", "dataclasses"}
+    kb.sync()
+    said, about, loaded = recall_in_a_process("deploy", "--mode", mode)
+    assert "We deploy on Fridays" in said
+    assert about == f"1 note · {mode}\n"
     assert loaded & heavy == set()
+
+
+@pytest.mark.slow
+def test_recall_among_ten_thousand_notes_loads_nothing_heavy(project: Path, kb: KnowledgeBase) -> None:
+    write_vault(str(project), 10_000)
+    said, about, loaded = recall_in_a_process("zanzibar", "-n", "20", "--mode", "grep")
+    assert (said.count("zanzibar"), about) == (10, "10 notes · grep\n")
+    assert loaded & (HEAVY | {"apsw"}) == set()
+    kb.sync()
+    said, about, loaded = recall_in_a_process("zanzibar", "-n", "10")
+    assert said.count("zanzibar") == 10
+    assert about.endswith("notes · hybrid\n")
+    assert loaded & HEAVY == set()
 
 
 def test_output_that_is_cut_off_by_its_reader_is_no_error(kb: KnowledgeBase) -> None:

@@ -100,7 +100,7 @@ def test_a_private_context_stays_out_unless_private_notes_are_welcome(vault, kb:
 @pytest.mark.parametrize(
     ("header", "line", "words"),
     [
-        ("---\nversion: [\n---\n", 3, "Invalid YAML"),
+        ("---\nversion: [\n---\n", 2, "Invalid YAML"),
         ("---\n- a list\n---\n", 2, "mapping"),
         ("---\nversion: 2\nupdated: 2026-02-09T14:30:00Z\n---\n", 2, "version"),
         ("---\nversion: 1\n---\n", 1, "Missing required field: updated"),

@@ -17,8 +17,14 @@ SECRETS = {
     "a GitLab token": ["glp" + "at-" + MIXED[:20]],
     "an Anthropic key": ["sk-" + "ant-api03-" + MIXED],
     "an OpenAI-style key": ["sk-" + MIXED[:48], "sk-" + "proj-" + MIXED, "sk-" + "svcacct-" + MIXED],
-    "a Stripe key": ["sk_" + "live_" + MIXED[:24], "rk_" + "test_" + MIXED[:24]],
-    "a Google key": ["AI" + "za" + MIXED[:35]],
+    "a Stripe key": ["sk_" + "live_" + MIXED[:24], "rk_" + "test_" + MIXED[:24], "wh" + "sec_" + MIXED[:32]],
+    "a Google key": ["AI" + "za" + MIXED[:35], "GOC" + "SPX-" + MIXED[:28], "ya" + "29." + MIXED],
+    "an Azure key": ["DefaultEndpointsProtocol=https;Account" + "Key=" + MIXED + "=="],
+    "a SendGrid key": ["S" + "G." + MIXED[:22] + "." + MIXED[:43]],
+    "a DigitalOcean token": ["do" + "p_v1_" + "0a" * 32],
+    "a Telegram token": ["bot" + " 123456789:" + "AA" + MIXED[:33]],
+    "an age key": ["AGE-SECRET-" + "KEY-1" + CAPITALS * 4],
+    "a password in a header": ["Authorization: " + "Basic " + MIXED[:24] + "=="],
     "a Slack token": ["xo" + "xb-" + "123456789012-" + MIXED[:24]],
     "an npm token": ["np" + "m_" + MIXED[:36]],
     "a PyPI token": ["py" + "pi-" + "AgEI" + MIXED],
@@ -86,6 +92,10 @@ def test_a_secret_is_found_and_named_wherever_it_stands(name, text, around):
         "commit 3f786850e387550fdaab836ee7e9ea1d8f1f5b1a broke the build",
         "-----BEGIN PUBLIC KEY-----",
         "-----BEGIN CERTIFICATE-----",
+        "Authorization: Basic is not allowed, use OAuth",
+        "The SG.M9 satellite was launched in 2003",
+        "Storage connects with AccountKey=<from the vault>",
+        "The match ended 12345678:AA",
         "C++ and C# are two languages",
         "",
     ],
@@ -95,7 +105,22 @@ def test_an_ordinary_sentence_is_no_secret(text):
 
 
 @pytest.mark.parametrize(
-    "part", ["a.", "token ", "token:", "sk-", "eyJ-", "x://", "a:", "bearer ", "-----BEGIN ", "secret is "]
+    "part",
+    [
+        "a.",
+        "token ",
+        "token:",
+        "sk-",
+        "eyJ-",
+        "x://",
+        "a:",
+        "bearer ",
+        "-----BEGIN ",
+        "secret is ",
+        "SG.a",
+        "1:",
+        "authorization: ",
+    ],
 )
 def test_no_text_keeps_the_search_busy(part):
     began = time.process_time()

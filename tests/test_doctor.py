@@ -11,6 +11,7 @@ import pytest
 from co_cli import KnowledgeBase, open_knowledge
 from co_cli.surfaces.cli.main import main
 
+TEN_IN_FEBRUARY = 1770631200  # 2026-02-09T10:00:00Z
 HEADER = "---\nid: {id}\ncreated: 2026-02-0{id}T10:00:00+00:00\ntags: []\nsource: user-told\n---\n\n"
 
 
@@ -92,6 +93,7 @@ def test_a_wrong_name_is_put_right(kb: KnowledgeBase, vault: Path) -> None:
     [
         ("Just a line without a header\n", {"source": "user-told"}),
         ('---\nid: "7"\ncreated: 2026-02-09T10:00:00Z\n---\n\nAn id that is a text\n', {"id": 7}),
+        ("---\nid: mem-007\ncreated: 2026-02-09T10:00:00Z\n---\n\nAn id of the first design\n", {"id": 7}),
         ("---\nid: 7\ncreated: 2026-02-09\n---\n\nA day without a time\n", {"created": "2026-02-09T00:00:00+00:00"}),
         ("---\nid: 7\ncreated: 2026-02-09T10:00:00Z\ntags: a, b\n---\n\nTags as a text\n", {"tags": ("a", "b")}),
         (
@@ -144,6 +146,42 @@ def test_conflict_marks_are_named_with_their_line(kb: KnowledgeBase, vault: Path
 def test_a_context_that_cannot_be_read_is_a_finding(kb: KnowledgeBase, vault: Path) -> None:
     (vault / "context.md").write_text("---\nversion: 2\nupdated: 2026-02-09T10:00:00Z\n---\nText\n")
     assert "bad-context" in codes(kb)
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("version: 1 # ours\n", "version: 1 # ours\nupdated: 2026-02-09T10:00:00+00:00\n"),
+        ("updated: 2026-02-09T11:00:00Z\n", "updated: 2026-02-09T11:00:00Z\nversion: 1\n"),
+        ('version: "1.0"\nupdated: 2026-02-09\n', "version: 1\nupdated: 2026-02-09T00:00:00+00:00\n"),
+        ("version: 1.0\nupdated: 2026-02-09T11:00:00Z\n", "version: 1\nupdated: 2026-02-09T11:00:00Z\n"),
+    ],
+)
+def test_the_header_of_a_context_is_completed_and_the_prompt_has_it_again(
+    kb: KnowledgeBase, header: str, expected: str
+) -> None:
+    kb.init()
+    context = Path(kb.vault("project").context_path)
+    context.write_text(f"---\n{header}---\n\n- Tests: pytest\n")
+    os.utime(context, (TEN_IN_FEBRUARY, TEN_IN_FEBRUARY))
+    assert "pytest" not in kb.context().text
+    assert [finding.mendable for finding in kb.check().open] == [True]
+    assert [finding.mended for finding in kb.check(fix=True).findings] == ["the header was completed"]
+    assert context.read_text() == f"---\n{expected}---\n\n- Tests: pytest\n"
+    assert "pytest" in kb.context().text
+    assert kb.check(fix=True).findings == ()
+    kb.undo()
+    assert header in context.read_text()
+
+
+@pytest.mark.parametrize("header", ["version: 2\n", "version: true\n", "version: 1\nupdated: yesterday\n", "version: [\n"])
+def test_a_context_that_says_something_else_is_left_as_it_is(kb: KnowledgeBase, header: str) -> None:
+    kb.init()
+    context = Path(kb.vault("project").context_path)
+    context.write_text(f"---\n{header}---\n\n- Tests: pytest\n")
+    (found,) = kb.check(fix=True).findings
+    assert (found.mendable, found.mended) == (False, "")
+    assert context.read_text() == f"---\n{header}---\n\n- Tests: pytest\n"
 
 
 def test_permissions_that_are_too_open_are_tightened(kb: KnowledgeBase) -> None:

@@ -105,7 +105,7 @@ def test_timestamps_in_a_list_stay_strings_too():
     [
         ("id: 1\ncreated: now\n bad: indent\n", 4),
         ("\tid: 1\n", 2),
-        ("id: 1\ntags: [a\n", 4),
+        ("id: 1\ntags: [a\n", 3),
         ("# why\n\nkey: value: again\n", 4),
         ("id: 1\nname: @nobody\n", 3),
     ],
@@ -217,6 +217,7 @@ def test_good_headers_pass():
         (validate_context_frontmatter, CONTEXT, {"version": 2}, "Unsupported version: 2"),
         (validate_context_frontmatter, CONTEXT, {"version": "1"}, "Unsupported version: '1'"),
         (validate_context_frontmatter, CONTEXT, {"version": True}, "Unsupported version: True"),
+        (validate_context_frontmatter, CONTEXT, {"version": 1.0}, "Unsupported version: 1.0"),
         (validate_context_frontmatter, CONTEXT, {"updated": "today"}, "Field 'updated' must be ISO8601"),
         (validate_context_frontmatter, CONTEXT, {"tags": 5}, "Field 'tags' must be list"),
         (validate_context_frontmatter, CONTEXT, {"private": "no"}, "Field 'private' must be true or false"),

@@ -310,7 +310,7 @@ def test_a_new_memory_has_its_fields_in_one_order_and_no_empty_ones():
         ("---\nid: 1\ncreated: yesterday\n---\n", 3, "bad-field", "Field 'created' must be ISO8601"),
         ("id: 1\njust words\n", 1, "no-frontmatter", "Missing required field: id"),
         ("", 1, "no-frontmatter", "Missing required field: id"),
-        ("---\nid: 1\ntags: [a\n---\n", 4, "bad-frontmatter", "Invalid YAML"),
+        ("---\nid: 1\ntags: [a\n---\n", 3, "bad-frontmatter", "Invalid YAML"),
         ("---\n- id\n---\n", 2, "bad-frontmatter", "mapping"),
         (b"---\nid: 1\n---\nfine\ncaf\xe9\n", 5, "not-utf-8", "0xe9"),
         ("---\nid: 1\n".encode("utf-16"), 1, "not-utf-8", "0xff"),

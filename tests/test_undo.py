@@ -50,6 +50,15 @@ def test_the_log_tells_what_was_done_newest_first(kb: KnowledgeBase, five: dict[
     assert len(kb.log()) == 10
 
 
+def test_the_log_tells_a_pin_from_an_edit(kb: KnowledgeBase):
+    kb.save("to be pinned")
+    kb.update("1", pinned=True)
+    kb.update("1", pinned=False)
+    kb.update("1", pinned=True, content="another text")
+    summaries = [entry.change.summary for entry in kb.log(limit=3)]
+    assert summaries == ["edited 1: another text", "unpinned 1: to be pinned", "pinned 1: to be pinned"]
+
+
 ORDERS = [order for number, order in enumerate(itertools.permutations(FIVE)) if number % 17 == 0 or order == FIVE[::-1]]
 
 

@@ -115,7 +115,7 @@ def _look(vault: Vault) -> tuple[list[Note], list[Finding]]:
         scan = vault.scan(archived=archived)
         notes.extend(scan.notes)
         findings.extend(_unreadable(vault, problem) for problem in scan.problems)
-    findings.extend(Finding(problem) for problem in _context_problems(vault))
+    findings.extend(Finding(problem, mendable=_mend_context(vault) is not None) for problem in _context_problems(vault))
     memories = [note for note in notes if note.kind == MEMORY]
     findings.extend(Finding(problem) for problem in _unmerged(notes))
     findings.extend(Finding(problem, mendable=True) for problem, _ in _duplicates(memories))
@@ -253,7 +253,12 @@ def _repair_headers(vault: Vault) -> list[Finding]:
                 taken.add(parse_frontmatter(after.decode("utf-8"))[0]["id"])
                 findings.append(Finding(problem, mendable=True, mended="the header was completed"))
                 new_id += 1
-        draft.summary = f"mended the headers of {len(findings)} notes"
+        context = _mend_context(vault)
+        if context is not None:
+            draft.put(vault.context_path, *context)
+            problems = list(_context_problems(vault))
+            findings.extend(Finding(problem, mendable=True, mended="the header was completed") for problem in problems)
+        draft.summary = f"completed {len(findings)} {'header' if len(findings) == 1 else 'headers'}"
     return findings
 
 
@@ -262,11 +267,25 @@ def _mend_header(vault: Vault, path: str, new_id: int, taken: Collection[int | N
     kind = next((kind for kind, folder in FOLDERS.items() if os.path.basename(os.path.dirname(path)) == folder), None)
     if kind != MEMORY or not os.path.isfile(path) or os.path.islink(path):
         return None
+    return _completed(vault, path, kind, lambda fields: _missing(fields, path, new_id, taken))
+
+
+def _mend_context(vault: Vault) -> tuple[bytes, bytes] | None:
+    """The bytes of a context whose header only lacks something that is known, before and after; else ``None``."""
+    path = vault.context_path
+    return (
+        None if os.path.islink(path) else _completed(vault, path, CONTEXT, lambda fields: _missing_in_context(fields, path))
+    )
+
+
+def _completed(
+    vault: Vault, path: str, kind: str, missing: Callable[[dict[str, object]], dict[str, object]]
+) -> tuple[bytes, bytes] | None:
     try:
         raw = read_bytes(path) or b""
         text = raw.decode("utf-8")
         fields, body = parse_frontmatter(text)
-        changes = _missing(fields, path, new_id, taken)
+        changes = missing(fields)
         after = replace_fields(text, changes).encode("utf-8") if changes else raw
         parse_note(after, kind=kind, vault=vault.name, path=path)
     except (OSError, UnicodeDecodeError, FrontmatterError, NoteError):
@@ -276,21 +295,15 @@ def _mend_header(vault: Vault, path: str, new_id: int, taken: Collection[int | N
 
 
 def _missing(fields: dict[str, object], path: str, new_id: int, taken: Collection[int | None]) -> dict[str, object]:
-    from datetime import UTC, datetime
-
     changes: dict[str, object] = {}
-    memory_id, created, tags = fields.get("id"), fields.get("created"), fields.get("tags")
+    memory_id, tags = fields.get("id"), fields.get("tags")
     number = os.path.basename(path).partition("-")[0]
-    if isinstance(memory_id, str) and memory_id.strip().isdecimal():
-        changes["id"] = int(memory_id)
+    if isinstance(memory_id, str) and memory_id.strip().removeprefix("mem-").isdecimal():
+        changes["id"] = int(memory_id.strip().removeprefix("mem-"))
     elif memory_id is None:
         free = number.isdecimal() and int(number) > 0 and int(number) not in taken
         changes["id"] = int(number) if free else new_id
-    if created is None:
-        modified = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
-        changes["created"] = modified.isoformat(timespec="seconds")
-    elif isinstance(created, str) and len(created) == len("2026-02-09"):
-        changes["created"] = f"{created}T00:00:00+00:00"
+    changes |= _as_moment("created", fields.get("created"), path)
     if isinstance(tags, str):
         changes["tags"] = [tag.strip() for tag in tags.split(",") if tag.strip()]
     elif isinstance(tags, list) and not all(isinstance(tag, str) for tag in tags):
@@ -299,6 +312,25 @@ def _missing(fields: dict[str, object], path: str, new_id: int, taken: Collectio
         changes["tags"] = []
         changes["source"] = "user-told"
     return changes
+
+
+def _missing_in_context(fields: dict[str, object], path: str) -> dict[str, object]:
+    if not fields:  # a context needs no header
+        return {}
+    version = fields.get("version")
+    known = version is None or (type(version) is not int and str(version) in ("1", "1.0"))
+    return ({"version": 1} if known else {}) | _as_moment("updated", fields.get("updated"), path)
+
+
+def _as_moment(name: str, value: object, path: str) -> dict[str, object]:
+    """What a timestamp lacks: all of it, so that the file's own has to do, or the time of the day."""
+    from datetime import UTC, datetime
+
+    if value is None:
+        return {name: datetime.fromtimestamp(os.stat(path).st_mtime, UTC).isoformat(timespec="seconds")}
+    if isinstance(value, str) and len(value) == len("2026-02-09"):
+        return {name: f"{value}T00:00:00+00:00"}
+    return {}
 
 
 def _repair_ids(vault: Vault) -> list[Finding]:

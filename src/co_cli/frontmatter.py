@@ -166,7 +166,9 @@ def _parse_yaml(header: str) -> dict[str, Any]:
         raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise FrontmatterError(f"Invalid YAML in frontmatter: {error.problem}", (mark.line if mark else 0) + 2) from error
+        last = max(header.count("\n") - 1, 0)  # where something is never closed, YAML stops behind the header
+        line = min(mark.line if mark else 0, last)
+        raise FrontmatterError(f"Invalid YAML in frontmatter: {error.problem}", line + 2) from error
     except yaml.YAMLError as error:
         raise FrontmatterError(f"Invalid YAML in frontmatter: {str(error).splitlines()[0]}", 2) from error
     except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:  # !!bool heron, and the like
@@ -378,7 +380,7 @@ def _field_span(header: str, name: str) -> tuple[int, int] | None:
 def validate_context_frontmatter(fields: Mapping[str, Any]) -> None:
     """Raise ``ValueError``, naming the field, unless this is the header of a context document."""
     _require(fields, "version")
-    if fields["version"] != 1 or isinstance(fields["version"], bool):
+    if fields["version"] != 1 or type(fields["version"]) is not int:
         raise FieldError("version", f"Unsupported version: {fields['version']!r} (expected 1)")
     _require(fields, "updated")
     validate_note_frontmatter(fields)

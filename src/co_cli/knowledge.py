@@ -29,7 +29,7 @@ from co_cli.note import (
     parse_ref,
     render_memory,
 )
-from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, is_whole, retrieve, tier
+from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve, tier
 from co_cli.settings import Places, Settings, find_places, load_settings
 from co_cli.vault import Vault, open_vaults
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from co_cli.retrieval.neighbours import Neighbour
     from co_cli.retrieval.ranked import Rebuilt
     from co_cli.survey import Survey, ToolCall
-    from co_cli.sync import Coverage
+    from co_cli.sync import Coverage, SyncReport
     from co_cli.usage import UsageLog
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "KnowledgeBase",
     "Listing",
     "LoggedChange",
+    "Means",
     "Neighbour",
     "Note",
     "Places",
@@ -73,6 +74,7 @@ __all__ = [
     "Report",
     "Saved",
     "Survey",
+    "SyncReport",
     "ToolCall",
     "Vault",
     "Why",
@@ -213,10 +215,14 @@ class KnowledgeBase:
         return Saved(note, "created")
 
     def _holder(self, vault: Vault, content: str, key: str) -> Note | None:
-        """The memory that says this already; what is saved for one project may be known for all."""
+        """The memory that says this already; what is saved for one project may be known for all.
+
+        A text with a key is to be found by it in its own vault, so there it has a memory of its own.
+        """
         from co_cli import memory
 
-        vaults = [vault, *(other for other in self.vaults if vault.name == PROJECT and other is not vault)]
+        others = self.vaults if vault.name == PROJECT and not key else ()
+        vaults = [vault, *(other for other in others if other is not vault)]
         found = chain.from_iterable(memory.twins(each, content) for each in vaults)
         return next((note for note in found if not (key and note.key)), None)
 
@@ -261,7 +267,7 @@ class KnowledgeBase:
         if after.raw == note.raw:
             return Saved(note, "unchanged")
         with vault.change("edit") as draft:
-            draft.summary = f"edited {after.label}"
+            draft.summary = f"{memory.name_revision(note, after)} {after.label}"
             return Saved(memory.replace(draft, vault, note, after), "updated")
 
     def _check_pinnable(self, note: Note) -> None:
@@ -401,6 +407,8 @@ class KnowledgeBase:
 
         Words count as a whole here: who forgets "all" does not mean what is small.
         """
+        from co_cli.retrieval.grep import is_whole
+
         found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True).hits if is_whole(hit)]
         for match in (PHRASE, ALL):
             notes = tuple(hit.note for hit in found if hit.why.match == match)
@@ -558,6 +566,15 @@ class KnowledgeBase:
         from co_cli.retrieval.ranked import rebuild
 
         return rebuild(self.vaults, search_means(self.places, self.settings())._replace(progress=progress))
+
+    def sync(self, progress: Callable[[str, int, int], None] | None = None) -> Mapping[str, SyncReport]:
+        """Bring the indexes in line with the notes, vectors and all, as a search does by itself; by the vault's name."""
+        from co_cli.retrieval.ranked import Searcher
+
+        means = search_means(self.places, self.settings())._replace(progress=progress)
+        with Searcher(self.vaults, means) as searcher:
+            reports = searcher.refresh(by_meaning=means.embedder != "none", seconds=float("inf"))
+            return {vault.name: report for vault, report in zip(searcher.vaults, reports, strict=True)}
 
     def coverage(self) -> Mapping[str, Coverage]:
         """How far the index of each vault knows its notes, by the vault's name; nothing is changed by looking."""

@@ -149,6 +149,12 @@ def name_notes(notes: list[Note]) -> str:
     return notes[0].label if len(notes) == 1 else f"{len(notes)} notes ({', '.join(note.ref for note in notes)})"
 
 
+def name_revision(before: Note, after: Note) -> str:
+    """What was done to a note, as the log says it."""
+    repinned = before._replace(raw=after.raw, pinned=after.pinned) == after and before.pinned != after.pinned
+    return ("pinned" if after.pinned else "unpinned") if repinned else "edited"
+
+
 def reread(raw: bytes, *, kind: str, vault: str, path: str) -> Note:
     """Read back what is about to be written: what co could not read again, it does not write."""
     try:

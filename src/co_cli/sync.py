@@ -14,13 +14,9 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.chunking import split
 from co_cli.errors import CoError
-from co_cli.files import locked
-from co_cli.index import vectors
 from co_cli.index.database import Damaged, database_path, remove
 from co_cli.index.store import Entry, Index, Part
-from co_cli.links import key_of, links
 from co_cli.note import FOLDERS, MEMORY, NoteError, Problem, instant, parse_note
 
 if TYPE_CHECKING:
@@ -168,6 +164,8 @@ def end_anew(index: Index) -> None:
 
 def throw_away(vault: Vault, cache: str) -> None:
     """Remove the index of a vault, which loses nothing but the time to make it anew."""
+    from co_cli.files import locked
+
     path = index_path(vault, cache)
     with locked(os.path.dirname(path)):
         remove(path)
@@ -216,15 +214,16 @@ class _Sync:
         states: dict[str, str] = {}
         gone: dict[tuple[str, str], bytes | None] = {}
         for kind in kinds:
-            seen = self.vault.stamps(kind, self.problems)
-            if not seen:
+            look = self.vault.look(kind, self.problems)
+            if not look or not look.names:
                 continue  # what is not there to be seen is not seen to be gone
-            states[kind] = _state(seen)
+            states[kind] = look.state
             if self.index.meta(f"state:{kind}") == states[kind]:
-                unchanged += len(seen)
+                unchanged += len(look.names)
                 continue
+            seen = look.by_name()
             known = self.index.stamps(kind)
-            changed[kind] = [name for name, stamp in seen.items() if known.get(name) != stamp]
+            changed[kind] = sorted((name for name, stamp in seen.items() if known.get(name) != stamp), key=_by_number)
             unchanged += len(seen) - len(changed[kind])
             for name in known.keys() - seen.keys():
                 found = self.index.find(kind, name)
@@ -349,6 +348,8 @@ class _Sync:
 
 def embed(vault: Vault, index: Index, embedder: Embedder, *, seconds: float, progress: Progress | None = None) -> None:
     """Give the passages that have no vector yet to a model, for as long as there is time; private ones to local ones."""
+    from co_cli.index import vectors
+
     vectors.prepare(index, embedder.fingerprint)
     deadline = time.monotonic() + seconds
     totals, last = index.totals(), 0
@@ -385,14 +386,6 @@ def _texts(vault: Vault, rows: list[Pending]) -> dict[int, str]:
     return texts
 
 
-def _state(stamps: dict[str, int]) -> str:
-    """What tells one state of a folder from every other: the names in it, and their stamps."""
-    from zlib import crc32
-
-    names = "\n".join(stamps).encode("utf-8", "surrogateescape")
-    return f"{len(stamps)} {crc32(names)} {sum(stamps.values())}"
-
-
 def known_problems(vault: Vault, index: Index, kinds: Iterable[str] = tuple(FOLDERS)) -> list[Problem]:
     """The files that are no notes, as the index remembers them."""
     found = []
@@ -404,6 +397,8 @@ def known_problems(vault: Vault, index: Index, kinds: Iterable[str] = tuple(FOLD
 
 def _parts(note: Note) -> Iterator[Part]:
     from hashlib import blake2b
+
+    from co_cli.chunking import split
 
     for passage in split(note.body, whole=note.kind == MEMORY):
         text = note.body[passage.start : passage.end]
@@ -418,6 +413,12 @@ def embedded_text(title: str, heading: str, text: str) -> str:
     return "\n".join(filter(None, (title, heading, text)))
 
 
+def _by_number(name: str) -> tuple[int, str]:
+    """What brings files into the order in which they were made, as far as their names tell it."""
+    digits = name.partition("-")[0]
+    return (int(digits) if len(digits) <= _DIGITS and digits.isdecimal() else 0), name
+
+
 def _number(note: Note) -> int | None:
     """What tells which notes were made one after another: a memory's id, or the number that a name begins with."""
     if note.id is not None:
@@ -427,6 +428,8 @@ def _number(note: Note) -> int | None:
 
 
 def _leads(note: Note) -> Iterator[tuple[str, str, int]]:
+    from co_cli.links import key_of, links
+
     for link in links(note.body):
         key = key_of(link, note.kind)
         if key:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import is_within, locked, make_folder, read_bytes, reason, replace_file, sweep
+from co_cli.folder import contents, is_note_name, leads_straight, look, stamp
 from co_cli.frontmatter import parse_frontmatter, replace_fields
 from co_cli.note import (
     CONTEXT,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from co_cli.draft import Draft
+    from co_cli.folder import Look
     from co_cli.journal import Change, Journal, Step
     from co_cli.settings import Places
 
@@ -46,7 +48,6 @@ IGNORED = (
 )
 """What a vault tells git not to keep."""
 
-_CHUNK = 4096
 _SETTLING_NS = 50_000_000
 """How long after a write its time may still be that of another write: clocks of file systems are coarse."""
 _READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
@@ -123,7 +124,7 @@ class Vault:
             return
         try:
             prefix = os.path.join(folder, "")
-            for name, content in _contents(folder, names):
+            for name, content in contents(folder, names):
                 path = prefix + name
                 raw = self._look_closer(path, problems) if content is None else content
                 if raw is not None:
@@ -140,8 +141,8 @@ class Vault:
             problems.append(Problem(folder, "a symbolic link that leaves the vault is not followed", code="link"))
         return leaves
 
-    def stamps(self, kind: str, problems: list[Problem]) -> dict[str, int] | None:
-        """The name of each note file of a kind, with a number that changes when the file does; without reading any.
+    def look(self, kind: str, problems: list[Problem]) -> Look | None:
+        """What one look at the files of a kind shows, without reading any.
 
         ``None`` where there is no such folder, or it could not be read to its end: then nothing is known to be gone.
         """
@@ -149,12 +150,17 @@ class Vault:
         if self._leaves(folder, problems):
             return None
         try:
-            return _stamps(folder)
+            return look(folder)
         except FileNotFoundError:
             return None
         except OSError as error:
             problems.append(Problem(folder, f"cannot be read: {reason(error)}"))
             return None
+
+    def stamps(self, kind: str, problems: list[Problem]) -> dict[str, int] | None:
+        """The name of each note file of a kind with its stamp, as one look shows them; ``None`` as there."""
+        found = self.look(kind, problems)
+        return found.by_name() if found else None
 
     def settled_stamp(self, kind: str, name: str) -> int:
         """The stamp of a file where it says for certain what the file holds, else ``0``.
@@ -168,7 +174,7 @@ class Vault:
             return 0
         latest = time.time_ns() - _SETTLING_NS
         settled = found.st_mtime_ns < latest and found.st_ctime_ns < latest and stat.S_ISREG(found.st_mode)
-        return _stamp(found) if settled else 0
+        return stamp(found) if settled else 0
 
     def count(self, kinds: Iterable[str], enough: int) -> int:
         """How many note files of these kinds there are, counted no further than it takes to know that there are enough."""
@@ -176,7 +182,7 @@ class Vault:
         for kind in kinds:
             with suppress(OSError), os.scandir(self._folder(kind)) as entries:
                 for entry in entries:
-                    total += _is_note_name(entry.name)
+                    total += is_note_name(entry.name)
                     if total >= enough:
                         return total
         return total
@@ -190,7 +196,7 @@ class Vault:
             names = []
         except OSError as error:
             raise Unavailable(f"{folder} cannot be read: {reason(error)}.", "Check its permissions.") from error
-        return frozenset(name[:-3] for name in names if _is_note_name(name))
+        return frozenset(name[:-3] for name in names if is_note_name(name))
 
     def path_of(self, kind: str, name: str) -> str:
         """The path of a file of a kind."""
@@ -221,6 +227,8 @@ class Vault:
     def _inside(self, path: str) -> bool:
         """Whether a path, links resolved, lies in the vault, and a project's vault in its project."""
         top = os.path.dirname(os.path.dirname(self.root)) if self.name == PROJECT else self.root
+        if leads_straight(path, top):
+            return True
         return is_within(path, self.root) and is_within(self.root, top)
 
     def read(self, path: str, kind: str) -> Note:
@@ -239,6 +247,14 @@ class Vault:
             raise Corrupt(
                 f"{error.problem}.", error.problem.hint or "Correct it by hand, or run: co doctor --fix"
             ) from error
+
+    def read_named(self, kind: str, names: Iterable[str]) -> dict[str, Note]:
+        """The notes in just these files of a kind, by their names; what is no note, or gone, is left out."""
+        notes = {}
+        for path, raw in self.named_files(kind, names, []):
+            with suppress(NoteError):
+                notes[path.rpartition(os.sep)[2]] = parse_note(raw, kind=kind, vault=self.name, path=path)
+        return notes
 
     def find(self, kind: str, name: str) -> Note | None:
         """The note of a kind with this id or slug, the archive included; ``None`` if there is none."""
@@ -285,7 +301,7 @@ class Vault:
         except OSError:
             return []
         for name in names:
-            if _is_note_name(name) and number in _numbers(name):
+            if is_note_name(name) and number in _numbers(name):
                 path = os.path.join(folder, name)
                 raw = self._look_closer(path, problems)
                 try:
@@ -449,72 +465,6 @@ def _journal_folder(places: Places, root: str, label: str) -> str:
     place = os.path.realpath(root).encode("utf-8", "surrogateescape")
     label = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
     return os.path.join(places.state, "journal", f"{label}-{zlib.crc32(place):08x}{zlib.adler32(place):08x}")
-
-
-def _contents(folder: str, names: Iterable[str] | None) -> Iterator[tuple[str, bytes | None]]:
-    """The name and bytes of each note file in a folder, or of those named; ``None`` for one that takes a closer look.
-
-    Reading every note is what a search without an index costs, so this asks the system for no more than it must: names are
-    opened relative to the folder, and what is no ordinary file shows in an error or in nothing to read.
-    """
-    if os.open not in os.supports_dir_fd:
-        yield from ((name, None) for name in (os.listdir(folder) if names is None else names) if _is_note_name(name))
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for name in os.listdir(handle) if names is None else names:
-            if _is_note_name(name):
-                yield name, _read_at_once(name, handle)
-    finally:
-        os.close(handle)
-
-
-def _stamps(folder: str) -> dict[str, int]:
-    """The stamp of each note file in a folder. This is most of what a search costs, so no more is done than must be."""
-    if os.stat not in os.supports_dir_fd:
-        with os.scandir(folder) as entries:
-            return {entry.name: _stamp(entry.stat(follow_symlinks=False)) for entry in entries if _is_note_name(entry.name)}
-    stamps: dict[str, int] = {}
-    look = os.stat
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for name in os.listdir(handle):
-            if name.endswith(".md") and name[0] != ".":
-                try:  # half the work of looking the whole path up
-                    found = look(name, dir_fd=handle, follow_symlinks=False)
-                except FileNotFoundError:  # removed since the folder was listed
-                    continue
-                stamps[name] = hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
-    finally:
-        os.close(handle)
-    return stamps
-
-
-def _stamp(found: os.stat_result) -> int:
-    return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
-
-
-def _is_note_name(name: str) -> bool:
-    return name.endswith(".md") and name[0] != "."
-
-
-def _read_at_once(name: str, folder: int) -> bytes | None:
-    try:  # without following links, and without waiting for the other end of a pipe
-        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except OSError:
-        return None
-    try:
-        raw = os.read(handle, _CHUNK)
-        if len(raw) == _CHUNK:
-            parts = [raw]
-            while parts[-1]:
-                parts.append(os.read(handle, _CHUNK * 256))
-            raw = b"".join(parts)
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-    return raw or None
 
 
 def _fields(raw: bytes) -> dict[str, Any]:

@@ -1,147 +1,105 @@
-"""How long the commands take, as whole processes, on vaults of many notes.
+"""How long the commands take, as whole processes from start to exit.
 
-Owns the seeded vaults, the measuring of processes, and the floors that the figures are compared with in the same run: the
-bare interpreter, and grep over the same files. Knows the product only as a command.
+Owns which commands are measured, and what is promised of them. Knows the product only as a command. The floors are the bare
+interpreter, and grep over the same files.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import random
 import shutil
-import subprocess
 import sys
-import tempfile
-import time
-from dataclasses import dataclass
-from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli.bench.figures import Figure, ratio
+from co_cli.bench.processes import check_measurable, environment, installed_command, run, run_times
+from co_cli.bench.vaults import RARE_WORD, Language, each_size
 from co_cli.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
-WORDS_PER_NOTE = 60
-_SEED = 20260209
-_VOCABULARY = 5000
+    from co_cli.bench.figures import Progress
+
+_TEXT, _HYBRID, _PROMISED_UP_TO = 8.0, 15.0, 10_000
+"""What a search may cost at most, in bare interpreters, and on how many notes."""
+_FLOOR = "python -c pass"
+_PATIENCE = 1000
+"""Searches after which the index has to be whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """What one command took: the median of its runs, in milliseconds."""
-
-    notes: int
-    command: str
-    cpu_ms: float
-    wall_ms: float
-    ratio: float
-    """CPU time as a multiple of the bare interpreter's."""
+class _Measured(NamedTuple):
+    what: str
+    command: list[str]
     promised: float | None = None
-    """The largest ratio that is promised, where one is."""
 
 
-def measure(sizes: Sequence[int], runs: int, progress: Callable[[str], None]) -> list[Figure]:
+def measure(sizes: Sequence[int], runs: int, progress: Progress) -> list[Figure]:
     """Measure the everyday commands on vaults of these sizes."""
-    if sys.platform == "win32":
-        raise Unavailable("The CPU time of other processes cannot be measured on Windows.", "Use WSL.")
+    check_measurable()
     figures = []
-    with tempfile.TemporaryDirectory(prefix="co-bench-") as scratch:
-        for size in sizes:
-            progress(f"{size} notes: writing")
-            project = os.path.join(scratch, str(size))
-            memories = write_vault(project, size)
-            progress(f"{size} notes: measuring")
-            figures.extend(_measure_commands(project, memories, size, runs))
+    for size, project in each_size(sizes, progress):
+        figures.extend(_measure_commands(project, size, runs, progress))
     return figures
 
 
-def _installed_command() -> str:
-    """The command as people start it, from the environment that this runs in."""
-    beside = os.path.join(os.path.dirname(sys.executable), "co")
-    found = beside if os.path.exists(beside) else shutil.which("co")
-    if not found:
-        raise Unavailable("The command `co` is not installed beside this Python.", "Install it: pip install .")
-    return found
-
-
-def _measure_commands(project: str, memories: str, size: int, runs: int) -> list[Figure]:
-    commonest = _vocabulary(random.Random(_SEED))[0]  # noqa: S311 - repeatable on purpose
-    environment = {
-        **os.environ,
-        "HOME": project,
-        "CO_HOME": os.path.join(project, "home"),
-        "XDG_STATE_HOME": os.path.join(project, "state"),
-    }
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # who installs co has its modules compiled, and so has the bench
-    co = [_installed_command()]
-    commands: list[tuple[str, list[str], float | None]] = [
-        ("python -c pass", [sys.executable, "-c", "pass"], None),
-        ("co --version", [*co, "--version"], None),
-        ("co recall (a rare word)", [*co, "recall", "zanzibar"], 8.0),
-        ("co recall (two words)", [*co, "recall", "zanzibar quagga"], 8.0),
-        ("co recall (the commonest word)", [*co, "recall", commonest], None),
-        ("co show 1", [*co, "show", "1"], None),
-        ("co list", [*co, "list"], None),
-        ("co prompt", [*co, "prompt"], None),
-        ("co learn (a new fact)", [*co, "learn", "--force", "Benchmarks are run on a quiet machine"], None),
-    ]
-    if shutil.which("grep"):
-        commands.insert(1, ("grep -rliF (the floor)", ["grep", "-rliF", "zanzibar", memories], None))
+def _measure_commands(project: str, size: int, runs: int, progress: Progress) -> list[Figure]:
+    variables = environment(project)
+    _make_index(project, variables, progress)
+    commands = _commands(project, size)
     floor = 0.0
     figures = []
-    for name, command, promised in commands:
-        cpu, wall = run_times(command, runs, cwd=project, environment=environment)
-        floor = floor or cpu
-        figures.append(Figure(size, name, round(cpu * 1000, 1), round(wall * 1000, 1), round(cpu / floor, 1), promised))
+    for number, (what, command, limit) in enumerate(commands, start=1):
+        times = run_times(command, runs, cwd=project, variables=variables)
+        floor = floor or times.cpu_ms
+        found = ratio(times.cpu_ms, floor)
+        promised = limit if size <= _PROMISED_UP_TO else None
+        figures.append(
+            Figure(
+                size,
+                what,
+                times.cpu_ms,
+                times.wall_ms,
+                ratio=found,
+                floor=_FLOOR,
+                promised=f"≤ {promised:g} × {_FLOOR}" if promised else "",
+                kept=found <= promised if promised else None,
+            )
+        )
+        progress(f"{size:,} notes: measuring", number, len(commands))
     return figures
 
 
-def run_times(command: list[str], runs: int, *, cwd: str, environment: dict[str, str]) -> tuple[float, float]:
-    """The median CPU and wall time of a command, in seconds, after one run that warms the caches."""
-    import resource
-
-    cpu_times, wall_times = [], []
-    for attempt in range(runs + 1):
-        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False)
-        wall = time.perf_counter() - started
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode not in (0, 1) or (done.returncode and command[0] != "grep"):
-            raise Unavailable(f"{' '.join(command)} failed: {done.stderr.decode(errors='replace').strip()}")
-        if attempt:
-            cpu_times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-            wall_times.append(wall)
-    return median(cpu_times), median(wall_times)
-
-
-def write_vault(project: str, size: int) -> str:
-    """Write a vault of so many memories, the same at every run; returns the folder of the memories."""
-    memories = os.path.join(project, ".co-cli", "knowledge", "memories")
-    os.makedirs(memories)
-    rng = random.Random(_SEED)  # noqa: S311 - repeatable on purpose
-    words = _vocabulary(rng)
-    weights = [1 / rank for rank in range(1, len(words) + 1)]  # as in any language, few words are most of the text
-    for number in range(1, size + 1):
-        text = rng.choices(words, weights, k=WORDS_PER_NOTE)
-        if number % 1000 == 1:
-            text[WORDS_PER_NOTE // 2] = "zanzibar"
-        sentence = " ".join(text)
-        slug = "-".join(text)[:50].strip("-")
-        day = f"2026-{1 + number % 12:02d}-{1 + number % 28:02d}"
-        header = (
-            f"id: {number}\ncreated: {day}T{number % 24:02d}:00:00+00:00\ntags: [{text[0]}, {text[1]}]\nsource: user-told\n"
-        )
-        with open(os.path.join(memories, f"{number:03d}-{slug}.md"), "w", encoding="utf-8") as file:
-            file.write(f"---\n{header}---\n\n{sentence}\n")
-    return memories
+def _commands(project: str, size: int) -> list[_Measured]:
+    co = [installed_command()]
+    commonest = Language(size).words[0]
+    text, hybrid = [*co, "recall", "--mode", "text"], [*co, "recall", "--mode", "hybrid"]
+    several = f"{RARE_WORD} quagga {commonest}"
+    commands = [
+        _Measured(_FLOOR, [sys.executable, "-c", "pass"]),
+        _Measured("co --version", [*co, "--version"]),
+        _Measured("co recall (text, a rare word)", [*text, RARE_WORD], _TEXT),
+        _Measured("co recall (text, several words)", [*text, several], _TEXT),
+        _Measured("co recall (text, the commonest word)", [*text, commonest]),
+        _Measured("co recall (hybrid, a rare word)", [*hybrid, RARE_WORD], _HYBRID),
+        _Measured("co recall (hybrid, several words)", [*hybrid, several], _HYBRID),
+        _Measured("co recall (grep, a rare word)", [*co, "recall", "--mode", "grep", RARE_WORD]),
+        _Measured("co show 1", [*co, "show", "1"]),
+        _Measured("co list", [*co, "list"]),
+        _Measured("co prompt", [*co, "prompt"]),
+        _Measured("co learn (a new fact)", [*co, "learn", "--force", "Benchmarks are run on a quiet machine"]),
+    ]
+    if shutil.which("grep"):
+        commands.insert(1, _Measured("grep -rliF (the same files)", ["grep", "-rliF", RARE_WORD, project]))
+    return commands
 
 
-def _vocabulary(rng: random.Random) -> list[str]:
-    consonants, vowels = "bcdfghklmnprstvw", "aeiou"
-    words: set[str] = set()
-    while len(words) < _VOCABULARY:
-        words.add("".join(rng.choice(consonants) + rng.choice(vowels) for _ in range(rng.randint(1, 4))))
-    shuffled = sorted(words)
-    rng.shuffle(shuffled)
-    return shuffled
+def _make_index(project: str, variables: Mapping[str, str], progress: Progress) -> None:
+    """Search until every note is indexed, with its vector: a search waits for them only so long."""
+    command = [installed_command(), "recall", RARE_WORD, "--mode", "hybrid", "--json"]
+    for search in range(_PATIENCE):
+        if not json.loads(run(command, cwd=project, variables=variables))["degraded"]:
+            return
+        progress("making the index", search, _PATIENCE)
+    raise Unavailable(f"The index of {os.path.basename(project)} is not whole after {_PATIENCE} searches.")

@@ -18,18 +18,23 @@ from typing import TYPE_CHECKING
 from co_cli.errors import Invalid, NotFound
 from co_cli.note import ARTICLE, FOLDERS
 from co_cli.query import parse_query
-from co_cli.retrieval.hit import Filter
+from co_cli.retrieval import narrowed, tier
+from co_cli.retrieval.candidates import understand
+from co_cli.retrieval.grep import grep
+from co_cli.retrieval.hit import QUERY_LIMIT, Filter
 from co_cli.retrieval.ranked import BY_MEANING, Searcher
 from co_cli.vault import Vault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from co_cli.retrieval.hit import Means
+    from co_cli.retrieval.hit import Means, Recalled
 
 DEPTH = 100
 """Documents of a run for each query."""
 _SHALLOW, _DEEP = 5, 10
+_TODAY = "2026-01-01"
+"""What "last week" in a query counts from, so that every run finds the same."""
 _FILES = ("corpus.jsonl", "queries.jsonl", "qrels.tsv")
 
 Run = dict[str, list[tuple[str, float]]]
@@ -114,15 +119,15 @@ def evaluate(
     with tempfile.TemporaryDirectory(prefix="co-eval-") as scratch:
         vault = Vault(os.path.join(scratch, "knowledge"), "global", os.path.join(scratch, "journal"))
         ids = _write_notes(vault, answers.documents)
+        mode = tier([vault], means) if mode == "auto" else mode
         with Searcher([vault], means) as searcher:
             started = time.process_time()
-            while not _is_whole(searcher, mode):
-                searcher.refresh(by_meaning=mode in BY_MEANING)
+            if mode != "grep":
+                searcher.refresh(by_meaning=mode in BY_MEANING, seconds=float("inf"))
             indexed = time.process_time()
-            only = Filter(tuple(FOLDERS))
             found = None
             for number, (query, text) in enumerate(answers.queries, start=1):
-                found = searcher.search(parse_query(text, "2026-01-01"), mode=mode, limit=DEPTH, only=only)
+                found = _search(searcher, text, mode)
                 run[query] = [(ids[os.path.basename(hit.note.path)], hit.score) for hit in found.hits]
                 if progress:
                     progress("searching", number, len(answers.queries))
@@ -139,16 +144,13 @@ def evaluate(
     return quality, run
 
 
-def _is_whole(searcher: Searcher, mode: str) -> bool:
-    """Whether all that is to be searched has been indexed, and embedded where that is wanted."""
-    if not searcher.sources:
-        return False
-    totals = [index.totals() for _vault, index in searcher.sources]
-    return (
-        mode not in BY_MEANING
-        or "semantic-unavailable" in searcher.degraded
-        or all(each.vectors >= each.passages for each in totals)
-    )
+def _search(searcher: Searcher, text: str, mode: str) -> Recalled:
+    """Put one query, as a recall puts it, to the notes as they are: nothing changes them meanwhile."""
+    query = parse_query(text[:QUERY_LIMIT], _TODAY)
+    only = narrowed(Filter(tuple(FOLDERS)), query)
+    if mode == "grep" or not understand(query).terms:
+        return grep(searcher.vaults, query, limit=DEPTH, only=only)
+    return searcher.search(query, mode=mode, limit=DEPTH, only=only)
 
 
 def _write_notes(vault: Vault, documents: Iterable[tuple[str, str, str]]) -> dict[str, str]:

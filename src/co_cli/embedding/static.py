@@ -100,6 +100,7 @@ class Static:
         self._format = f"<{self.dimensions}e"
         self._words: dict[str, tuple[list[int], float]] = {}
         self._matrix: NDArray[Any] | None = None
+        self._halves: NDArray[Any]
 
     @property
     def fingerprint(self) -> str:
@@ -113,16 +114,21 @@ class Static:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of many texts, in their order."""
         if self._matrix is None and ("numpy" in sys.modules or len(texts) >= _WORTH_NUMPY):
-            self._matrix = self._load_matrix()
+            self._matrix = self._open_matrix()
         return list(self._added_by_hand(texts) if self._matrix is None else self._added_by_numpy(texts, self._matrix))
 
-    def _load_matrix(self) -> NDArray[Any] | None:
+    def _open_matrix(self) -> NDArray[Any] | None:
+        """Room for all rows as numbers of 32 bits; it takes memory for those only that a text has needed."""
         try:
             import numpy as np
         except ImportError:
             return None
         halves = np.frombuffer(self._vectors, "<f2", self._rows * self.dimensions, self._start)
-        return halves.reshape(self._rows, self.dimensions).astype(np.float32)
+        self._halves = halves.reshape(self._rows, self.dimensions)
+        matrix = np.empty(self._halves.shape, np.float32)
+        known = list({row for rows, _ in self._words.values() for row in rows})
+        matrix[known] = self._halves[known]
+        return matrix
 
     def _added_by_hand(self, texts: Sequence[str]) -> Iterator[bytes]:
         for text in texts:
@@ -170,5 +176,7 @@ class Static:
             found = rows, max(1, len(rows)) ** _PIECES
         if len(self._words) >= _WORDS_KEPT:
             self._words.clear()
+        if self._matrix is not None and found[0]:
+            self._matrix[found[0]] = self._halves[found[0]]
         self._words[word] = found
         return found

@@ -5,7 +5,8 @@ Owns the full-text queries and what keeps them cheap. Knows nothing of how candi
 Full text costs what its matches cost: every passage that holds one of the terms is ranked, so a frequent word would decide
 the price of a query to which it adds little. The number of passages that hold a term is known, so only the rare terms of a
 query drive the search, as many of them as a budget of matches allows. The frequent ones count all the same where the
-candidates are scored.
+candidates are scored. Where even the rarest term is in more passages than any search may rank, those are ranked that came
+last: among so many that say it, there are always some that say it as well.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from co_cli.index.analysis import is_sign
 from co_cli.index.database import complaints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from co_cli.index.store import Index
 
 _BUDGET = 2000
 _SHARE = 16
 """What the terms of a query may match: so many passages and, of a large index, one in so many."""
+_MOST = 20_000
+"""Passages that any search ranks at most, however many there are; about 15 ms."""
 _TERMS = 48
 """Terms that drive a search at most."""
 
@@ -98,6 +101,13 @@ class Passage(NamedTuple):
     pinned: int
 
 
+class Made(NamedTuple):
+    """What tells which notes were made in one go."""
+
+    title: str
+    created: float
+
+
 def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
     """How many passages hold each of these terms; those of frequent ones as they were last counted."""
     wanted = list(dict.fromkeys(words))
@@ -113,21 +123,26 @@ def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
 
 def matching(index: Index, terms: Terms, frequency: dict[str, int], narrowing: Narrowing, limit: int) -> list[int]:
     """The ids of the passages that match best, by the full-text index's own ranking."""
-    expression = _expression(terms, frequency, index.totals().passages)
+    totals = index.totals()
+    drivers = _drivers(terms, frequency, min(max(_BUDGET, totals.passages // _SHARE), _MOST))
+    expression = _expression(terms, drivers)
     if not expression:
         return []
     condition, values = narrowing.condition(index)
     narrowed = ""
+    matches = sum(frequency.get(term, 0) for term in drivers)
     if condition:
         narrowed = f"AND +rowid IN (SELECT p.id FROM notes n JOIN passages p ON p.note = n.id WHERE {condition})"
+    elif matches > _MOST and not terms.phrases:
+        narrowed = "AND rowid > (SELECT max(id) FROM passages) - ?"
+        values = [totals.passages * _MOST // matches]
     query = f"SELECT rowid FROM search WHERE search MATCH ? {narrowed} ORDER BY rank LIMIT ?"
     with complaints(index.path):
         return [row[0] for row in index.connection.execute(query, (expression, *values, limit))]
 
 
-def _expression(terms: Terms, frequency: dict[str, int], passages: int) -> str:
-    """The query in the language of the full-text index; every term is quoted, so that none can be an operator."""
-    budget = max(_BUDGET, passages // _SHARE)
+def _drivers(terms: Terms, frequency: dict[str, int], budget: int) -> list[str]:
+    """The terms to look for: the rarest, as many as the budget allows, but one at least."""
     drivers: list[str] = []
     matches = 0
     for term in sorted(terms.words, key=lambda term: frequency.get(term, 0)):
@@ -135,12 +150,16 @@ def _expression(terms: Terms, frequency: dict[str, int], passages: int) -> str:
         if (drivers and matches + cost > budget) or len(drivers) == _TERMS:
             break
         if cost or is_sign(term):
-            drivers.append(f'"{term}"*' if is_sign(term) else f'"{term}"')
+            drivers.append(term)
             matches += cost
-    phrases = " AND ".join(f'"{" ".join(phrase)}"' for phrase in terms.phrases)
-    if phrases and drivers:
-        return phrases  # a phrase has to be there; the words beside it only rank
-    return phrases or " OR ".join(drivers)
+    return drivers
+
+
+def _expression(terms: Terms, drivers: list[str]) -> str:
+    """The query in the language of the full-text index; every term is quoted, so that none can be an operator."""
+    if terms.phrases:  # a phrase has to be there; the words beside it only rank
+        return " AND ".join(f'"{" ".join(phrase)}"' for phrase in terms.phrases)
+    return " OR ".join(f'"{term}"*' if is_sign(term) else f'"{term}"' for term in drivers)
 
 
 _PASSAGES = """
@@ -166,28 +185,21 @@ def passages_of(index: Index, notes: Iterable[int]) -> list[Passage]:
 
 def beside(
     index: Index,
-    near: Sequence[Passage],
+    near: Iterable[Passage],
     reach: int,
-    are_neighbours: Callable[[Passage, Passage], bool],
+    are_neighbours: Callable[[Made, Made], bool],
     narrowing: Narrowing,
 ) -> list[int]:
     """The passages of the notes that are numbered next to those of these passages, under the same title."""
-    wanted: dict[str, dict[int, list[Passage]]] = {}
-    for passage in near:
-        if passage.number is not None:
-            for distance in range(-reach, reach + 1):
-                wanted.setdefault(passage.kind, {}).setdefault(passage.number + distance, []).append(passage)
+    made = {passage.note: Made(passage.title, passage.created) for passage in near}
     condition, values = narrowing.condition(index)
-    notes = []
     with complaints(index.path):
-        for kind, numbers in wanted.items():
-            query = (
-                "SELECT n.id, n.number, n.title, n.created FROM notes n WHERE n.kind = ?"
-                f" AND n.number IN ({','.join(map(str, numbers))}) {f'AND {condition}' if condition else ''}"
-            )
-            for row in index.connection.execute(query, (kind, *values)):
-                note, number, title, created = row
-                if any(are_neighbours(each, each._replace(title=title, created=created)) for each in numbers[number]):
-                    notes.append(note)
+        pairs = index.connection.execute(
+            "SELECT o.id, n.id, n.title, n.created FROM notes o CROSS JOIN notes n ON n.kind = o.kind"
+            " AND n.number BETWEEN o.number - ? AND o.number + ? AND n.title = o.title AND n.id != o.id"
+            f" WHERE o.id IN ({','.join(map(str, made))}) {f'AND {condition}' if condition else ''}",
+            (reach, reach, *values),
+        )
+        notes = {note for one, note, *other in pairs if are_neighbours(made[one], Made(*other))}
         query = f"SELECT id FROM passages WHERE note IN ({','.join(map(str, notes))})"
-        return [row[0] for row in index.connection.execute(query)]
+        return [row[0] for row in index.connection.execute(query)] if notes else []

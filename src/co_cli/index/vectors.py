@@ -124,13 +124,11 @@ def _codes(quantised: Iterable[bytes]) -> list[bytes]:
     return [_code(vector) for vector in quantised]
 
 
-_SIGNS = bytes(value in range(1, 128) for value in range(256))
-_EIGHT = {bytes(number >> bit & 1 for bit in range(8)): number for number in range(256)}
+_SIGNS = b"0" + b"1" * 127 + b"0" * 128
 
 
 def _code(vector: bytes) -> bytes:
-    signs = vector.translate(_SIGNS)
-    return bytes([_EIGHT[signs[start : start + 8]] for start in range(0, len(signs), 8)])
+    return int(vector.translate(_SIGNS) or b"0", 2).to_bytes((len(vector) + 7) // 8, "big")
 
 
 def nearest(index: Index, query: bytes, narrowing: Narrowing, limit: int) -> list[tuple[int, float]]:
@@ -141,24 +139,30 @@ def nearest(index: Index, query: bytes, narrowing: Narrowing, limit: int) -> lis
         if condition
         else ""
     )
+    shortlist = f"SELECT passage FROM codes {narrowed}"
+    if index.totals().passages > _EXACT:
+        shortlist += " ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)) LIMIT ?"
+        values += [_code(query), limit * _SHORTLIST]
+    return _cosines(index, query, shortlist, values, limit)
+
+
+def every(index: Index) -> list[bytes]:
+    """All vectors as they are kept, in the order of their passages."""
     with complaints(index.path):
-        if index.totals().passages <= _EXACT:
-            rows = index.connection.execute(f"SELECT passage FROM codes {narrowed}", values)
-        else:
-            rows = index.connection.execute(
-                f"SELECT passage FROM codes {narrowed} ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)) LIMIT ?",
-                (*values, _code(query), limit * _SHORTLIST),
-            )
-        near = [row[0] for row in rows]
-    return cosines(index, query, near)[:limit]
+        rows: Any = index.connection.execute("SELECT vector FROM vectors ORDER BY passage")
+        return [row[0] for row in rows]
 
 
 def cosines(index: Index, query: bytes, ids: Sequence[int]) -> list[tuple[int, float]]:
     """The cosine of a quantised vector with those of these passages, the nearest first."""
+    return _cosines(index, query, ",".join(map(str, ids)), (), len(ids))
+
+
+def _cosines(index: Index, query: bytes, ids: str, values: Sequence[object], limit: int) -> list[tuple[int, float]]:
+    statement = (
+        "SELECT passage, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS cosine FROM vectors"
+        f" WHERE passage IN ({ids}) AND vector != x'' ORDER BY cosine DESC LIMIT ?"
+    )
     with complaints(index.path):
-        query_of_these = (
-            "SELECT passage, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS cosine FROM vectors"
-            f" WHERE passage IN ({','.join(map(str, ids))}) AND vector != x'' ORDER BY cosine DESC"
-        )
-        rows: Any = index.connection.execute(query_of_these, (query,))
+        rows: Any = index.connection.execute(statement, (query, *values, limit))
         return list(rows)

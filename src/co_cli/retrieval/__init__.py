@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from co_cli.errors import Invalid, Unavailable
 from co_cli.note import FOLDERS
 from co_cli.query import parse_query
-from co_cli.retrieval.grep import grep, is_whole
 from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, QUERY_LIMIT, Filter, Hit, Means, Recalled, Why
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ __all__ = [
     "Means",
     "Recalled",
     "Why",
-    "grep",
-    "is_whole",
+    "narrowed",
     "retrieve",
     "tier",
 ]
@@ -49,10 +47,12 @@ def retrieve(vaults: Sequence[Vault], text: str, *, mode: str, limit: int, only:
     if not text.strip(' \t\r\n"'):
         raise Invalid("The query is empty.", 'Say what to look for: co recall "async"')
     query = parse_query(text[:QUERY_LIMIT], _today())
-    only = _narrowed(only, query)
+    only = narrowed(only, query)
     chosen = tier(vaults, means) if mode == "auto" else mode
     found = _ranked(vaults, query, chosen, limit, only, means) if chosen != "grep" else None
     if found is None:
+        from co_cli.retrieval.grep import grep
+
         found = grep(vaults, query, limit=limit, only=only)
     return found._replace(query=text, notices=(*query.warnings, *found.notices))
 
@@ -63,7 +63,7 @@ def _today() -> str:
     return time.strftime("%Y-%m-%d")
 
 
-def _narrowed(only: Filter, query: Query) -> Filter:
+def narrowed(only: Filter, query: Query) -> Filter:
     """What the query itself says of the notes that are asked for, on top of what was asked for beside it."""
     if not (query.kinds or query.tags or query.after or query.before):
         return only
@@ -88,5 +88,7 @@ def _ranked(vaults: Sequence[Vault], query: Query, mode: str, limit: int, only: 
     try:
         return retrieve_ranked(vaults, query, mode=mode, limit=limit, only=only, means=means)
     except Unavailable as error:
+        from co_cli.retrieval.grep import grep
+
         found = grep(vaults, query, limit=limit, only=only)
         return found._replace(degraded=(error.code,), notices=(f"{error.message} {error.hint}".strip(),))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import CoError
-from co_cli.index import search, vectors
+from co_cli.index import search
 from co_cli.index.analysis import is_sign, terms
 from co_cli.note import FOLDERS
 from co_cli.retrieval import scoring
@@ -19,10 +19,11 @@ from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, Hit, Why, moment
 from co_cli.retrieval.words import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from co_cli.index.search import Narrowing, Passage
     from co_cli.index.store import Index
+    from co_cli.note import Note
     from co_cli.query import Query
     from co_cli.retrieval.hit import Filter, Means
     from co_cli.retrieval.scoring import Counted, Key, Weights
@@ -161,13 +162,7 @@ class _Question:
         if self.vector:
             self._complete_cosines()
         notes = self._score_notes()
-        hits: list[Hit] = []
-        for key in scoring.ranked(notes):
-            hit = self._hit(key, notes[key])
-            if hit:
-                hits.append(hit)
-                if len(hits) == self.limit:
-                    break
+        hits = islice(self._hits(scoring.ranked(notes), notes), self.limit)
         partial = any(index.totals().vectors < index.totals().passages for _, index in self.sources)
         return Answer(self.mode, tuple(hits), len(notes), ("vectors-partial",) if self.vector and partial else ())
 
@@ -202,6 +197,8 @@ class _Question:
         return scoring.weigh(self.asked.terms, self.asked.names, frequency, passages, total), found
 
     def _by_meaning(self, narrowing: Narrowing) -> set[Key]:
+        from co_cli.index import vectors
+
         for place, (_vault, index) in enumerate(self.sources):
             for passage, cosine in vectors.nearest(index, self.vector, narrowing, self.pool):
                 self.cosines[place, passage] = cosine
@@ -214,6 +211,8 @@ class _Question:
 
     def _complete_cosines(self) -> None:
         """Find the cosines of the passages that were found by their words."""
+        from co_cli.index import vectors
+
         for place, ids in _by_place(key for key in self.text if key not in self.cosines).items():
             for passage, cosine in vectors.cosines(self.sources[place].index, self.vector, ids):
                 self.cosines[place, passage] = cosine
@@ -349,18 +348,30 @@ class _Question:
 
     # --------------------------------------------------------------------------------------------------------------- hits
 
-    def _hit(self, key: Key, score: float) -> Hit | None:
-        """Read a note from its file; ``None`` where it has gone since, or is not what was asked for any more."""
+    def _hits(self, keys: Sequence[Key], scores: Mapping[Key, float]) -> Iterator[Hit]:
+        """Read notes from their files, as many at once as are asked for; some may turn out to be none any more."""
+        for start in range(0, len(keys), self.limit):
+            batch = keys[start : start + self.limit]
+            files: dict[tuple[int, str], list[str]] = {}
+            for key in batch:
+                passage = self.counted[self.shown[key]].passage
+                files.setdefault((key[0], passage.kind), []).append(passage.file)
+            stamps: dict[tuple[int, str, str], int] = {}
+            notes: dict[tuple[int, str, str], Note] = {}
+            for (place, kind), names in files.items():
+                vault = self.sources[place].vault
+                stamps.update(((place, kind, name), vault.settled_stamp(kind, name)) for name in names)
+                notes.update(((place, kind, name), note) for name, note in vault.read_named(kind, names).items())
+            for key in batch:
+                passage = self.counted[self.shown[key]].passage
+                file = (key[0], passage.kind, passage.file)
+                if file in notes and self.only.admits(notes[file]):
+                    yield self._hit(key, scores[key], notes[file], stamps[file])
+
+    def _hit(self, key: Key, score: float, note: Note, stamp: int) -> Hit:
+        """Show a note as its file says it; ``stamp`` is that of the file just before it was read."""
         shown = self.shown[key]
         passage = self.counted[shown].passage
-        vault = self.sources[key[0]].vault
-        stamp = vault.settled_stamp(passage.kind, passage.file)
-        try:
-            note = vault.read(vault.path_of(passage.kind, passage.file), passage.kind)
-        except CoError:
-            return None
-        if not self.only.admits(note):
-            return None
         why = self._why(key, shown)
         # changed in this very moment: where its passages begin is not known yet
         if not (stamp and stamp == passage.stamp) and bytes.fromhex(note.sha) != passage.sha:

@@ -10,9 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.embedding import Choice, open_embedder
 from co_cli.errors import CoError, Unavailable
-from co_cli.index import vectors
 from co_cli.index.database import Damaged
 from co_cli.retrieval.candidates import Answer, Meaning, Source, ask, understand
 from co_cli.retrieval.hit import Recalled
@@ -144,6 +142,9 @@ class Searcher:
 
     def _embed(self, seconds: float) -> None:
         """Open the model and give it what it has not seen; without one, words have to do."""
+        from co_cli.embedding import Choice, open_embedder
+        from co_cli.index import vectors
+
         try:
             if not all(vectors.available(source.index) for source in self.sources):
                 raise Unavailable("sqlite-vec is not installed, or cannot be loaded.", "Install it: pip install sqlite-vec")
@@ -185,6 +186,8 @@ class Searcher:
         """The vector of a query; ``None`` where there is none, so that words have to do."""
         if self.embedder is None:
             return None
+        from co_cli.index import vectors
+
         try:
             vector = self.embedder.embed_query(query.text)
         except CoError as error:

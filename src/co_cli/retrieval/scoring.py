@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from co_cli.index.search import Passage
+    from co_cli.index.search import Made, Passage
 
     Key = tuple[int, int]
     """A passage, or a note: the place of its vault among those that are asked, and its id there."""
@@ -122,7 +122,7 @@ def with_borrowed(counted: Counted, near: Iterable[Counted]) -> Sequence[float]:
     return counts or counted.counts
 
 
-def are_neighbours(one: Passage, other: Passage) -> bool:
+def are_neighbours(one: Passage | Made, other: Passage | Made) -> bool:
     """Whether two notes that are numbered one after another were made in one go: under one title, or within an hour."""
     return one.title == other.title and (bool(one.title) or abs(one.created - other.created) < _HOUR)
 

@@ -2,45 +2,105 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
-from co_cli.bench import cli as cli_bench
+from co_cli.bench.figures import Figure
 from co_cli.errors import Invalid
-from co_cli.surfaces.cli.terminal import emit, interactive, say
+from co_cli.settings import EMBEDDERS, find_places
+from co_cli.surfaces.cli.progress import Progress
+from co_cli.surfaces.cli.terminal import emit
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
-    from co_cli.bench.cli import Figure
+_SIZES = {
+    "cli": (100, 1000, 10_000),
+    "sync": (1000, 10_000, 100_000),
+    "index": (1000, 10_000, 100_000),
+    "search": (1000, 10_000, 100_000),
+}
+_RUNS = {"cli": 10, "sync": 10, "index": 1, "search": 3}
+_HEADINGS = {
+    "notes": "notes",
+    "what": "what",
+    "cpu_ms": "CPU ms",
+    "wall_ms": "wall ms",
+    "wall_p95_ms": "p95 ms",
+    "per_second": "notes/s",
+    "peak_mb": "peak MB",
+    "size_mb": "index MB",
+    "ratio": "× floor",
+    "floor": "floor",
+    "growth": "growth",
+    "promised": "promised",
+    "kept": "kept",
+}
 
 
 def bench_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
-    """Measure the promises on this machine: CPU next to wall time, with the ratio to the bare interpreter.
+    """Measure the promises on this machine: CPU next to wall time, with the ratio to a floor measured in the same run.
+
+    It works on notes of its own, made the same way each time, in a scratch folder. Measure when the machine is quiet.
 
     Examples:
         co bench cli
-        co bench cli --sizes 1000 10000 --runs 20 --json
+        co bench sync --sizes 1000 10000 --json
+        co bench index --embedder minilm --sizes 1000
+        co bench search --sizes 10000 1000000
     """
-    parser.add_argument("what", choices=("cli",), metavar="WHAT", help="cli: whole commands, from start to exit")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10000], metavar="N", help="notes in the vault")
-    parser.add_argument("--runs", type=int, default=10, metavar="N", help="runs of each command (10)")
+    parser.add_argument(
+        "what",
+        choices=tuple(_SIZES),
+        metavar="WHAT",
+        help="cli: whole commands; sync: seeing what has changed; index: making the index; search: searching it",
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=[], metavar="N", help="notes in the vault (up to 100000)")
+    parser.add_argument("--runs", type=int, default=0, metavar="N", help="runs of each measurement")
+    parser.add_argument("--embedder", default="static", metavar="E", help="index, search: what makes vectors (static)")
     return _bench
 
 
 def _bench(arguments: Namespace) -> None:
-    if min(arguments.sizes) < 1 or arguments.runs < 1:
+    sizes = arguments.sizes or list(_SIZES[arguments.what])
+    runs = arguments.runs or _RUNS[arguments.what]
+    if min(sizes) < 1 or runs < 1:
         raise Invalid("Sizes and runs must be 1 or more.")
-    figures = cli_bench.measure(arguments.sizes, arguments.runs, say if interactive() else lambda _text: None)
-    emit(arguments, {"bench": "cli", "figures": [asdict(figure) for figure in figures]}, _table(figures))
+    if arguments.embedder not in EMBEDDERS:
+        raise Invalid(f"There is no embedder {arguments.embedder!r}.", f"Embedders: {', '.join(EMBEDDERS)}.")
+    with Progress() as progress:
+        figures = _measure(arguments.what, sizes, runs, arguments.embedder, progress)
+    emit(arguments, {"bench": arguments.what, "figures": [asdict(figure) for figure in figures]}, _table(figures))
+
+
+def _measure(what: str, sizes: list[int], runs: int, embedder: str, progress: Progress) -> list[Figure]:
+    from co_cli.bench import cli, index, search, sync
+
+    cache = find_places().cache
+    if what == "cli":
+        return cli.measure(sizes, runs, progress)
+    if what == "sync":
+        return sync.measure(sizes, runs, progress)
+    if what == "index":
+        embedders = dict.fromkeys(("static", embedder)) if embedder != "none" else ()
+        return index.measure(sizes, tuple(embedders), cache, progress)
+    return search.measure(sizes, runs, embedder, cache, progress)
 
 
 def _table(figures: list[Figure]) -> str:
-    lines = ["| notes | command | CPU ms | wall ms | × python | promised |", "|---:|---|---:|---:|---:|---:|"]
-    for figure in figures:
-        promised = f"≤ {figure.promised:g}" if figure.promised else ""
-        lines.append(
-            f"| {figure.notes} | {figure.command} | {figure.cpu_ms} | {figure.wall_ms} | {figure.ratio} | {promised} |"
-        )
+    """A table in Markdown, with the columns that say something."""
+    names = [field.name for field in fields(Figure)]
+    used = [name for name in names if any(getattr(figure, name) not in (None, "") for figure in figures)]
+    rules = ("---" if name in ("what", "floor", "promised", "kept") else "---:" for name in used)
+    lines = [f"| {' | '.join(_HEADINGS[name] for name in used)} |", f"|{'|'.join(rules)}|"]
+    lines += [f"| {' | '.join(_cell(getattr(figure, name)) for name in used)} |" for figure in figures]
     return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    if isinstance(value, float | int):
+        return f"{value:,g}" if abs(value) < 1000 else f"{value:,.0f}"  # noqa: PLR2004 - from here on no decimals
+    return "" if value is None else str(value)

@@ -7,6 +7,7 @@ group and is imported when it is called: what `co recall` does not need, `co rec
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import os
 import sys
@@ -68,6 +69,7 @@ _GROUPS = {
     },
     "Trying and measuring": {
         "demo": ("demo", "see what co does, in a scratch vault, in 20 seconds"),
+        "eval": ("evaluation", "measure the search on questions whose answers are known"),
         "bench": ("bench", "measure the promises on this machine"),
     },
 }
@@ -208,6 +210,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The entry point of ``co`` and ``co-cli``."""
     argv = sys.argv[1:] if argv is None else argv
     gc.disable()  # a command ends before there is garbage worth looking for; what stays, such as a server, turns it on
+    atexit.register(gc.freeze)  # nor is it worth a look at the very end, which Python would take all the same
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a note may hold what the terminal's encoding cannot show
             stream.reconfigure(errors="backslashreplace")

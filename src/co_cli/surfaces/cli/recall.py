@@ -58,7 +58,7 @@ def _recall(arguments: Namespace) -> None:
         return
     emit(arguments, None, "\n\n".join(_text(hit, linked, why=arguments.why) for hit in found.hits))
     count, more = len(found.hits), found.total > len(found.hits)
-    what = f"{count}{f' of {found.total}' if more else ''} {'note' if count == 1 else 'notes'}"
+    what = f"{count}{f' of {found.total}' if more else ''} {'note' if count == 1 and not more else 'notes'}"
     if not count:
         what = f"No notes found matching '{found.query}'"
     say(paint(" · ".join((what, found.mode, *found.degraded)), "dim", sys.stderr))
