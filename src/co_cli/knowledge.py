@@ -155,6 +155,11 @@ class KnowledgeBase:
             for step in vault.rehearsed or ()
         )
 
+    @property
+    def _rehearses(self) -> bool:
+        """Whether changes are only noted: then nothing that is derived from the files is touched either."""
+        return any(vault.rehearsed is not None for vault in self.vaults)
+
     # ----------------------------------------------------------------------------------------------------------- keeping
 
     def save(  # noqa: PLR0913 - one argument a field of a memory, by name
@@ -292,8 +297,10 @@ class KnowledgeBase:
                     for note in mine:
                         draft.remove(note)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
-                sync.forget(vault, self.places.cache, mine)
-        survey.forget(self.vaults, self._log, notes)
+                if not self._rehearses:
+                    sync.forget(vault, self.places.cache, mine)
+        if not self._rehearses:
+            survey.forget(self.vaults, self._log, notes)
         return Forgotten(tuple(notes))
 
     def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
@@ -546,7 +553,8 @@ class KnowledgeBase:
             for name in FOLDERS.values():
                 folder = os.path.join(vault.root, name)
                 if not os.path.lexists(folder):
-                    make_folder(folder)
+                    if not self._rehearses:
+                        make_folder(folder)
                     made.append(folder)
             if not os.path.lexists(vault.context_path):
                 title = "User" if in_global else "Project"

@@ -1,23 +1,23 @@
-"""Asking before anything is written: what would be written and where, and what a person says to it.
+"""Asking before anything is written: what would be written and where, and what was allowed once and for all.
 
-Owns the proposal, made by rehearsing the call on the real notes, and the answers. Knows nothing of how it is shown.
+Owns the proposal, made by rehearsing the call on the real notes. Knows nothing of how it is shown.
 """
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from co_cli import tools
-from co_cli.errors import CoError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from co_cli.knowledge import FileChange, KnowledgeBase
 
-Verdict = Literal["yes", "no", "always"]
+_EDITABLE = "content"
+"""The argument that a person may put into other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +27,25 @@ class Proposal:
     tool: str
     arguments: Mapping[str, object]
     changes: tuple[FileChange, ...] = ()
-    problem: str = ""
-    """Why the call would fail as it stands."""
 
     @property
     def text(self) -> str:
         """The files as they would be: a new one with its header, a changed one as a difference."""
-        if self.problem:
-            return self.problem
         return "\n\n".join(map(_shown, self.changes)) or "Nothing would be changed."
 
+    @property
+    def content(self) -> str:
+        """The text that a person may edit first; empty where there is none."""
+        content = self.arguments.get(_EDITABLE)
+        return content if isinstance(content, str) else ""
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What a person said to a proposal."""
+    def with_content(self, content: str) -> Mapping[str, object]:
+        """The arguments with the text in other words."""
+        return {**self.arguments, _EDITABLE: content}
 
-    verdict: Verdict
-    reason: str = ""
-    """Why not, for the model."""
-    arguments: Mapping[str, object] | None = None
-    """What the call is to be given instead, where the person has edited it."""
+    def is_of_the_same_files(self, other: Proposal) -> bool:
+        """Whether both would change the same files, which were not changed in between."""
+        return [change[:2] for change in self.changes] == [change[:2] for change in other.changes]
 
 
 @dataclass(slots=True)
@@ -62,22 +61,18 @@ class Approvals:
 
 
 def propose(kb: KnowledgeBase, tool: str, arguments: Mapping[str, object], caller: tools.Caller) -> Proposal:
-    """Rehearse a call: nothing is written, and what would be is told."""
-    try:
-        changes = kb.rehearse(lambda rehearsal: tools.run(rehearsal, tool, dict(arguments), caller))
-    except CoError as error:
-        return Proposal(tool, arguments, problem=f"{error.message} {error.hint}".strip())
-    return Proposal(tool, arguments, changes)
+    """Rehearse a call: nothing is written, and what would be is told; raises what the call would raise."""
+    return Proposal(tool, arguments, kb.rehearse(lambda rehearsal: tools.run(rehearsal, tool, dict(arguments), caller)))
 
 
 def _shown(change: FileChange) -> str:
     before, after = _lines(change.before), _lines(change.after)
     if change.before is None:
-        return "\n".join([f"new file {change.path}", *after])
+        return "\n".join([f"new file {change.path}", *(f"+{line}" for line in after)])
     if change.after is None:
         return "\n".join([f"remove {change.path}", *(f"-{line}" for line in before)])
-    difference = difflib.unified_diff(before, after, "as it is", "as it would be", lineterm="")
-    return "\n".join([f"change {change.path}", *difference])
+    difference = difflib.unified_diff(before, after, lineterm="")
+    return "\n".join([f"change {change.path}", *list(difference)[2:]])
 
 
 def _lines(raw: bytes | None) -> list[str]:

@@ -1,6 +1,7 @@
 """Chats that are kept: one file of JSON Lines each, in the state folder, readable by its owner alone.
 
-Owns the files and their form: a first line about the session, then a line a message. Knows nothing of how a chat goes on.
+Owns the files and their form: a first line about the session, then a line a message. What quotes private notes is marked. A
+line that was cut off, by a crash or a full disk, costs its own turn and no other. Knows nothing of how a chat goes on.
 """
 
 from __future__ import annotations
@@ -8,20 +9,23 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, UserPromptPart
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ToolReturnPart
 
-from co_cli.errors import Corrupt, NotFound, Unavailable
+from co_cli.agent.history import whole_turns
+from co_cli.errors import Conflict, Corrupt, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.messages import ModelMessage, ModelRequestPart
 
+PRIVATE = "private"
+"""The mark of a message that may quote private notes, in its metadata and in its line."""
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}")
 _TITLE = 60
 
@@ -41,26 +45,51 @@ class Stored:
 class Transcript:
     """The file of one chat; it is made with the first message."""
 
-    def __init__(self, folder: str, *, project: str, provider: str, id: str = "") -> None:  # noqa: A002 - its name everywhere
+    def __init__(self, folder: str, *, project: str, id: str = "") -> None:  # noqa: A002 - its name everywhere
         self.id = id or f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.urandom(2).hex()}"
         self.path = os.path.join(folder, f"{self.id}.jsonl")
-        self._about = {"session": self.id, "project": project, "provider": provider}
+        self._about = {"session": self.id, "project": project}
 
-    def add(self, messages: Sequence[ModelMessage], *, private: bool = False) -> None:
-        """Add messages at the end; ``private`` marks those in which private notes may be quoted."""
-        mark: dict[str, object] = {"at": _now(), **({"private": True} if private else {})}
+    def add(self, messages: Sequence[ModelMessage]) -> None:
+        """Add the messages of a turn at the end, in one write."""
         lines: list[dict[str, object]] = [] if os.path.exists(self.path) else [{**self._about, "started": _now()}]
-        lines += [{**mark, "message": each} for each in ModelMessagesTypeAdapter.dump_python(list(messages), mode="json")]
+        for message in messages:
+            mark: dict[str, object] = {PRIVATE: True} if is_private(message) else {}
+            (content,) = ModelMessagesTypeAdapter.dump_python([_bare(message)], mode="json")
+            lines.append({"at": _now(), **mark, "message": content})
         text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
         try:
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with open(handle, "a", encoding="utf-8") as file:
-                file.write(text)
+            with open(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab+") as file:
+                raw = text.encode("utf-8", "surrogatepass")
+                file.write(raw if _ends_well(file) else b"\n" + raw)
         except OSError as error:
             raise Unavailable(
                 f"{self.path} cannot be written: {error.strerror}.", "The chat goes on, but is not kept."
             ) from error
+
+
+def _ends_well(file: Any) -> bool:  # noqa: ANN401 - a binary file
+    """Whether the last line is whole: what follows one that was cut off must not become part of it."""
+    if file.seek(0, os.SEEK_END) == 0:
+        return True
+    file.seek(-1, os.SEEK_END)
+    return bool(file.read(1) == b"\n")
+
+
+def _bare(message: ModelMessage) -> ModelMessage:
+    """A message without what can be made again: the data of results, of which the text is there, and the prompt."""
+    if not isinstance(message, ModelRequest):
+        return message
+    parts: list[ModelRequestPart] = [
+        replace(part, metadata=None) if isinstance(part, ToolReturnPart) else part for part in message.parts
+    ]
+    return replace(message, parts=parts, instructions=None)
+
+
+def is_private(message: ModelMessage) -> bool:
+    """Whether a message may quote private notes."""
+    return bool((message.metadata or {}).get(PRIVATE))
 
 
 def _now() -> str:
@@ -77,57 +106,62 @@ def stored(folder: str) -> list[Stored]:
     for name in names:
         path = os.path.join(folder, name)
         try:
-            about, messages = _read(path)
+            entries = list(_entries(path))
         except Corrupt:
             continue
-        said = [text for message in messages if (text := first_words(message))]
-        found.append(
-            Stored(
-                name.removesuffix(".jsonl"), path, said[0][:_TITLE] if said else "", str(about.get("project", "")), len(said)
-            )
-        )
+        said = [text for entry in entries if (text := _said(entry))]
+        project = str(entries[0].get("project", "")) if entries else ""
+        found.append(Stored(name.removesuffix(".jsonl"), path, said[0][:_TITLE] if said else "", project, len(said)))
     return found
 
 
-def load(folder: str, id: str) -> list[ModelMessage]:  # noqa: A002
-    """The messages of a chat, by its id or the beginning of it; a last line that was cut off is left out."""
-    matches = [chat for chat in stored(folder) if chat.id.startswith(id)]
-    if not matches:
-        raise NotFound(f"There is no chat {id!r}.", "/resume lists those that were kept.")
-    return _read(matches[0].path)[1]
-
-
-def _read(path: str) -> tuple[dict[str, object], list[ModelMessage]]:
-    about: dict[str, object] = {}
-    raw = []
-    for number, line in enumerate(_lines(path)):
-        try:
-            entry = json.loads(line)
-        except json.JSONDecodeError:
-            break  # cut off in the middle of a write
-        if number == 0:
-            about = entry
-        elif "message" in entry:
-            raw.append(entry["message"])
-    try:
-        return about, ModelMessagesTypeAdapter.validate_python(raw)
-    except ValidationError as error:
-        raise Corrupt(f"{path} is no transcript of co.") from error
-
-
-def _lines(path: str) -> Iterator[str]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            yield from file
-    except (OSError, UnicodeDecodeError) as error:
-        raise Corrupt(f"{path} cannot be read.") from error
-
-
-def first_words(message: ModelMessage) -> str:
-    """What the user said in a message, without what was offered to the model beside it."""
-    if isinstance(message, ModelRequest):
-        for part in message.parts:
-            if isinstance(part, UserPromptPart):
-                content = part.content if isinstance(part.content, str) else str(part.content[0])
-                return " ".join(content.split())
+def _said(entry: dict[str, Any]) -> str:
+    """What the user said in an entry, read without making messages of it: a list of chats is there at once."""
+    message = entry.get("message")
+    parts = message.get("parts") if isinstance(message, dict) else None
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict) and part.get("part_kind") == "user-prompt":
+            content = part.get("content")
+            return " ".join(str(content[0] if isinstance(content, list) and content else content).split())
     return ""
+
+
+def find(folder: str, wanted: str = "") -> Stored:
+    """The chat with this id, or with an id that begins so; without one the newest."""
+    chats = stored(folder)
+    matches = [chat for chat in chats if chat.id.startswith(wanted)]
+    if not matches:
+        listed = "" if not chats else f"The newest is {chats[0].id}; /resume lists them all."
+        raise NotFound(f"There is no chat {wanted!r}." if wanted else "No chat has been kept yet.", listed)
+    if wanted and len(matches) > 1 and matches[0].id != wanted:
+        error = Conflict(f"{len(matches)} chats begin with {wanted}.", "Give more of the id.")
+        error.candidates = tuple(chat.id for chat in matches)
+        error.details = "\n".join(error.candidates)
+        raise error
+    return matches[0]
+
+
+def load(path: str) -> list[ModelMessage]:
+    """The messages of a chat, as far as its turns came to their end."""
+    messages: list[ModelMessage] = []
+    for entry in _entries(path):
+        if "message" in entry:
+            try:
+                messages += ModelMessagesTypeAdapter.validate_python([entry["message"]])
+            except ValidationError:  # its turn will not be whole
+                continue
+    return whole_turns(messages)
+
+
+def _entries(path: str) -> Iterator[dict[str, Any]]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    entry = json.loads(line)
+                except ValueError:  # cut off in the middle of a write
+                    continue
+                if isinstance(entry, dict):
+                    yield entry
+    except OSError as error:
+        raise Corrupt(f"{path} cannot be read.") from error

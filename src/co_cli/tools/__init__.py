@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from co_cli.context import neutralise
-from co_cli.errors import CoError, NotFound
+from co_cli.errors import DENIED, CoError, NotFound
 from co_cli.survey import ToolCall
 from co_cli.tools.memories import MEMORY_TOOLS
 from co_cli.tools.tool import Caller, Tool, checked
@@ -29,6 +29,7 @@ __all__ = [
     "Caller",
     "Tool",
     "call",
+    "holds_private",
     "knowledge_delete",
     "knowledge_list",
     "knowledge_search",
@@ -37,6 +38,7 @@ __all__ = [
     "list_memories",
     "name_of",
     "recall_memory",
+    "refused",
     "run",
     "save_memory",
     "table",
@@ -65,9 +67,18 @@ def call(kb: KnowledgeBase, name: str, arguments: object, caller: Caller = Calle
         raise
     finally:
         seconds = time.perf_counter() - started
-        notice = kb.log_call(ToolCall(name, caller.surface, seconds, outcome, notes, _as_text(arguments)))
-        if notice:
-            print(f"warning: {notice}", file=sys.stderr)  # noqa: T201 - said once; the model must not be told
+        _log(kb, ToolCall(name, caller.surface, seconds, outcome, notes, _as_text(arguments)))
+
+
+def refused(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> None:
+    """Note a call that a person refused."""
+    _log(kb, ToolCall(name, caller.surface, 0, DENIED, (), _as_text(arguments)))
+
+
+def _log(kb: KnowledgeBase, call: ToolCall) -> None:
+    notice = kb.log_call(call)
+    if notice:
+        print(f"warning: {notice}", file=sys.stderr)  # noqa: T201 - said once; the model must not be told
 
 
 def run(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Answer:
@@ -79,6 +90,14 @@ def run(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Answ
 def told(result: Result) -> str:
     """A result as a model gets it: what a note says is data, and cannot pose as anything else."""
     return neutralise(str(result.get("display", "")))
+
+
+def holds_private(result: Result) -> bool:
+    """Whether anything of a private note is in a result, which must then stay on this machine."""
+    if result.get("private"):
+        return True
+    lists = (value for value in result.values() if isinstance(value, list))
+    return any(isinstance(entry, dict) and entry.get("private") for value in lists for entry in value)
 
 
 def known_tool(name: str) -> Tool:

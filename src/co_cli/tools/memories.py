@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import Invalid
 from co_cli.knowledge import MEMORY
-from co_cli.tools.tool import FLAG, NUMBER, TAGS, Answer, Caller, Parameter, Tool, tags_of
+from co_cli.tools.tool import FLAG, NUMBER, TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
 
 if TYPE_CHECKING:
     from co_cli.knowledge import KnowledgeBase, Note
@@ -38,7 +38,7 @@ def _save(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
         "unchanged": f"Memory {note.ref} already says this: {note.summary}",
     }[saved.outcome]
     data: dict[str, object] = {"memory_id": note.id, "ref": note.ref, "path": note.path, "outcome": saved.outcome}
-    return Answer({"display": display, **data}, (note,))
+    return Answer({"display": display, **data, **marks(note)}, (note,))
 
 
 def _recall(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
@@ -47,17 +47,17 @@ def _recall(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
         raise Invalid("The query is empty.", "Say in a few words what to look for; list_memories lists everything.")
     if not 1 <= limit <= MOST:
         raise Invalid(f"max_results must be between 1 and {MOST}, not {limit}.", "Leave it out for 5.")
-    ref = kb.ref(query)
-    if ref and kb.get(ref).kind == MEMORY:
-        notes = tuple(note for note in (kb.get(ref),) if caller.private or not note.private)
-        return _recalled(query, notes, "ref", ())
+    note = meant(kb, query, (MEMORY,))
+    if note:
+        return _recalled(query, [(note, "named by its ref")] if caller.private or not note.private else [], "ref", ())
     # enough to fill the answer where private ones have to be left out
     found = kb.recall(query, limit=limit if caller.private else 4 * limit, kinds=(MEMORY,))
-    notes = tuple(hit.note for hit in found.hits if caller.private or not hit.note.private)[:limit]
-    return _recalled(query, notes, found.mode, found.degraded)
+    allowed = [(hit.note, str(hit.why)) for hit in found.hits if caller.private or not hit.note.private]
+    return _recalled(query, allowed[:limit], found.mode, found.degraded)
 
 
-def _recalled(query: str, notes: tuple[Note, ...], mode: str, degraded: tuple[str, ...]) -> Answer:
+def _recalled(query: str, found: list[tuple[Note, str]], mode: str, degraded: tuple[str, ...]) -> Answer:
+    notes = tuple(note for note, _why in found)
     shown = query if len(query) <= _SHOWN else f"{query[:_SHOWN]}…"
     display = f"No memories found matching '{shown}'"
     if notes:
@@ -67,7 +67,7 @@ def _recalled(query: str, notes: tuple[Note, ...], mode: str, degraded: tuple[st
             lines += [f"Tags: {', '.join(note.tags)}"] if note.tags else []
             lines.append(note.body)
         display = "\n".join(lines)
-    results = [{**_entry(note), "content": note.body} for note in notes]
+    results = [{**_entry(note), "content": note.body, "why": why} for note, why in found]
     data: dict[str, object] = {"query": query, "count": len(notes), "mode": mode, "degraded": [*degraded]}
     return Answer({"display": display, **data, "results": results}, notes)
 
@@ -85,7 +85,7 @@ def _list(kb: KnowledgeBase, _given: Given, caller: Caller) -> Answer:
 
 
 def _entry(note: Note) -> dict[str, object]:
-    return {"ref": note.ref, "id": note.id, "tags": [*note.tags], "created": note.created}
+    return {"ref": note.ref, "id": note.id, "tags": [*note.tags], "created": note.created, **marks(note)}
 
 
 def _counted(count: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import Invalid
+from co_cli.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,6 +66,10 @@ class Tool(NamedTuple):
     run: Callable[[KnowledgeBase, Given, Caller], Answer]
     writes: bool = False
     """Whether it changes something, so that a person has to be asked."""
+    network: bool = False
+    """Whether it asks another machine for something, so that a person has to be asked."""
+    extra: str = ""
+    """The extra of the package that it cannot work without."""
 
     def schema(self) -> dict[str, object]:
         """What it takes, as a JSON schema."""
@@ -100,6 +104,20 @@ def tags_of(given: Given) -> str | list[str] | None:
     """The tags that were handed over."""
     tags = given.get("tags")
     return tags if isinstance(tags, (str, list)) else None
+
+
+def meant(kb: KnowledgeBase, query: str, kinds: tuple[str, ...]) -> Note | None:
+    """The note that a query names by its ref, if it is one of these kinds; a number may be a word like any other."""
+    try:
+        note = kb.get(query) if kb.ref(query) else None
+    except NotFound:
+        return None
+    return note if note and note.kind in kinds else None
+
+
+def marks(note: Note) -> dict[str, object]:
+    """What marks the data of a private note, so that those who pass it on know."""
+    return {"private": True} if note.private else {}
 
 
 def _fits(kind: str, value: object) -> bool:

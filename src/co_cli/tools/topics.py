@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Denied, Invalid, NotFound
-from co_cli.knowledge import GLOBAL
-from co_cli.tools.tool import TAGS, Answer, Caller, Parameter, Tool, tags_of
+from co_cli.knowledge import ARTICLE, GLOBAL, TOPIC
+from co_cli.tools.tool import TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,22 +25,29 @@ def _search(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     query = str(given["query"])
     if not query.strip():
         raise Invalid("The query is empty.", "Say in a few words what to look for; knowledge_list lists everything.")
+    note = meant(kb, query, (TOPIC, ARTICLE))
+    if note:
+        return _found(query, [(note, 1.0, "named by its ref")] if caller.private or not note.private else [], "ref", ())
     found = kb.search_topics(query, limit=ENTRIES if caller.private else 4 * ENTRIES)
     hits = [hit for hit in found.hits if caller.private or not hit.note.private][:ENTRIES]
-    notes = tuple(hit.note for hit in hits)
+    return _found(query, [(hit.note, hit.score, str(hit.why)) for hit in hits], found.mode, found.degraded)
+
+
+def _found(query: str, hits: list[tuple[Note, float, str]], mode: str, degraded: tuple[str, ...]) -> Answer:
+    notes = tuple(note for note, _score, _why in hits)
     asked = query if len(query) <= _SHOWN else f"{query[:_SHOWN]}…"
     display = f"No knowledge entries found for {asked!r}."
     if notes:
         entries = "\n\n".join(f"### {name_of(note, notes)}{_bracketed(note)}\n\n{note.body}" for note in notes)
         display = f"{_counted(len(notes))} for {asked!r}:\n\n{entries}"
-    results = [{**_entry(hit.note), "content": hit.note.body, "score": hit.score} for hit in hits]
+    results = [{**_entry(note), "content": note.body, "score": score, "why": why} for note, score, why in hits]
     return Answer(
         {
             "display": display,
             "query": query,
             "count": len(notes),
-            "mode": found.mode,
-            "degraded": [*found.degraded],
+            "mode": mode,
+            "degraded": [*degraded],
             "results": results,
         },
         notes,
@@ -85,16 +92,15 @@ def _delete(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     if note.private and not caller.private:
         raise NotFound(f"There is no topic {name}.", "knowledge_list lists what there is.")
     gone = kb.delete_topic(note.ref)
-    return Answer(
-        {"display": f"✓ Deleted topic {gone.slug}; `co undo` brings it back.", "topic": gone.slug, "ref": gone.ref}
-    )
+    display = f"✓ Deleted topic {gone.slug}; `co undo` brings it back."
+    return Answer({"display": display, "topic": gone.slug, "ref": gone.ref, **marks(gone)})
 
 
 def _forget(kb: KnowledgeBase, note: Note, caller: Caller) -> Answer:
     if note.private and not caller.private:
         raise NotFound(f"There is no note {note.ref}.", "list_memories lists what there is.")
     (gone,) = kb.forget(note.ref).notes
-    return Answer({"display": f"✓ Forgot {gone.label}; `co undo` brings it back.", "ref": gone.ref})
+    return Answer({"display": f"✓ Forgot {gone.label}; `co undo` brings it back.", "ref": gone.ref, **marks(gone)})
 
 
 def table(notes: Iterable[Note]) -> str:
@@ -125,6 +131,7 @@ def _entry(note: Note) -> dict[str, object]:
         "source": note.source,
         "created": note.created,
         "updated": note.updated,
+        **marks(note),
     }
 
 
