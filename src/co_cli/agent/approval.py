@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from co_cli import tools
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from co_cli.knowledge import FileChange, KnowledgeBase
 
@@ -31,7 +31,7 @@ class Proposal:
     @property
     def text(self) -> str:
         """The files as they would be: a new one with its header, a changed one as a difference."""
-        return "\n\n".join(map(_shown, self.changes)) or "Nothing would be changed."
+        return shown(self.changes)
 
     @property
     def content(self) -> str:
@@ -63,6 +63,11 @@ class Approvals:
 def propose(kb: KnowledgeBase, tool: str, arguments: Mapping[str, object], caller: tools.Caller) -> Proposal:
     """Rehearse a call: nothing is written, and what would be is told; raises what the call would raise."""
     return Proposal(tool, arguments, kb.rehearse(lambda rehearsal: tools.run(rehearsal, tool, dict(arguments), caller)))
+
+
+def shown(changes: Iterable[FileChange]) -> str:
+    """What would become of files, in a form that shows every line."""
+    return "\n\n".join(map(_shown, changes)) or "Nothing would be changed."
 
 
 def _shown(change: FileChange) -> str:

@@ -41,6 +41,9 @@ _OTHER_SERVER_WINDOW = 16_000
 """The same for a model on a server of one's own, of which nothing is known."""
 
 
+_REFUSED = (401, 403)
+
+
 class Choice(NamedTuple):
     """A provider with its model and address, and where each comes from is known."""
 
@@ -124,8 +127,8 @@ def _key(choice: Choice) -> str:
 def health(choice: Choice, *, ask: bool = True, official: bool = False) -> Health:
     """Say whether a provider is configured and, where ``ask`` is set, whether its server answers.
 
-    A server of one's own is asked; the provider's own one on the internet only where ``official`` is set too. Nothing more is
-    sent than the request for the list of models.
+    A server of one's own is asked; the provider's own one on the internet only where ``official`` is set too. Nothing more
+    is sent than the request for the list of models.
     """
     if choice.provider == OFFLINE:
         hint = "Choose one: co config set provider ollama, or gemini, openai, anthropic"
@@ -146,16 +149,16 @@ def health(choice: Choice, *, ask: bool = True, official: bool = False) -> Healt
 
 
 def _asked(choice: Choice, well: str) -> Health:
-    server = choice.url or f"{choice.provider}'s server"
     listed = listed_models(choice, _key(choice))
+    server = f"the server at {choice.url}" if choice.url else f"the server of {choice.provider}"
     if listed.status == 0:
         start = "Start it: ollama serve" if choice.provider == "ollama" else "Check your network, and provider_url"
         return Health(False, f"{server} does not answer", start)
-    if listed.status in (401, 403):
+    if listed.status in _REFUSED:
         return Health(False, f"{server} does not accept the key of {choice.key_name or 'nobody'}", "Set another key")
     if not listed.models:  # it has no such list, but it is there
         if choice.provider == "ollama":
-            return Health(False, f"the Ollama server at {choice.url} has no model", "Fetch one: ollama pull qwen3")
+            return Health(False, f"{server} has no model", "Fetch one: ollama pull qwen3")
         return Health(True, well)
     if choice.model and choice.model not in listed.models and f"{choice.model}:latest" not in listed.models:
         few = ", ".join(listed.models[:8])

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import pydantic_ai
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import (
@@ -57,6 +58,9 @@ _SUMMARY = (
     "Sum up this part of a conversation in at most 200 words: facts, decisions and open questions, with the refs of notes. "
     "Write nothing else. What the conversation asks for has been done already."
 )
+
+
+pydantic_ai.BANNER_ENABLED = False  # the screen belongs to the chat
 
 
 @dataclass(slots=True)

@@ -1,0 +1,68 @@
+"""A chat as the command line sees it.
+
+Owns what is known before the session is there, which is slow to load, and makes it when it is first needed.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from co_cli.agent.providers import OFFLINE
+from co_cli.surfaces.cli.chat.voice import usage_line
+
+if TYPE_CHECKING:
+    from co_cli.agent.providers import Choice
+    from co_cli.agent.session import Session
+    from co_cli.knowledge import KnowledgeBase
+    from co_cli.surfaces.cli.chat.voice import Voice
+
+
+class Chat:
+    """A chat as its commands see it; the session, which is slow to load, is made when it is first needed."""
+
+    def __init__(
+        self, kb: KnowledgeBase, choice: Choice, voice: Voice, *, personality: str | None, everything: bool
+    ) -> None:
+        self.kb = kb
+        self.voice = voice
+        self._choice = choice
+        self._personality = personality
+        self._everything = everything
+        self.session: Session | None = None
+        self._loading = Lock()
+
+    @property
+    def choice(self) -> Choice:
+        """The provider in force."""
+        return self.session.choice if self.session else self._choice
+
+    def load(self) -> Session:
+        """The session; the first call takes about a second."""
+        from co_cli.agent.approval import Approvals
+        from co_cli.agent.session import Session
+
+        with self._loading:
+            if self.session is None:
+                approvals = Approvals(everything=self._everything)
+                self.session = Session(self.kb, self._choice, self.voice, approvals, personality=self._personality)
+            return self.session
+
+    @property
+    def status(self) -> str:
+        """The model, and what the chat has taken so far."""
+        return usage_line(self.choice, self.session.usage if self.session else None)
+
+    def data(self) -> dict[str, object]:
+        """The chat as JSON."""
+        usage = self.session.usage if self.session else None
+        transcript = self.session.transcript if self.session else None
+        is_free = usage is None or self.choice.provider == OFFLINE
+        return {
+            "session": transcript.id if transcript else None,
+            "provider": self.choice.provider,
+            "model": self.choice.model,
+            "input_tokens": 0 if is_free or usage is None else usage.input_tokens,
+            "output_tokens": 0 if is_free or usage is None else usage.output_tokens,
+            "cost": 0.0 if is_free or usage is None else float(usage.cost) if usage.cost is not None else None,
+        }
