@@ -6,7 +6,7 @@ Owns the protocol between a session and whatever shows it, and the records that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +25,15 @@ class Decision:
     """Why not, for the model."""
     content: str = ""
     """The text in the words of the person, who is shown then what would become of it."""
+
+
+class Spent(NamedTuple):
+    """What a chat has taken so far."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+    """In US dollars; ``None`` where the price is not known."""
 
 
 class Audience(Protocol):

@@ -23,11 +23,11 @@ class Request(NamedTuple):
 
 
 _POLITE = (
-    r"(?:(?:hey|hi|hello|ok(?:ay)?|so|and|now|co|please|pls)\b[\s,:!]*)*"
+    r"(?:(?:hey|hi|hello|ok(?:ay)?|so|and|now|co|please|pls)\b[\s,:!]*){0,6}"  # bounded: no text takes long to read
     r"(?:(?:(?:can|could|would|will)\s+you|i(?:'d| would)\s+like\s+you\s+to|i\s+want\s+you\s+to|let'?s|you\s+should)\s+)?"
-    r"(?:(?:please|also|kindly|just)\s+)*"
+    r"(?:(?:please|also|kindly|just)\s+){0,3}"
 )
-_MINE = r"(?:the\s+|my\s+|our\s+|all\s+|of\s+|your\s+|every\s+)*"
+_MINE = r"(?:the\s+|my\s+|our\s+|all\s+|of\s+|your\s+|every\s+){0,4}"
 _NOTE = r"(?:memor(?:y|ies)|notes?|facts?|entr(?:y|ies))"
 _REF = r"(?P<ref>#?\d+|[gp]:(?:(?:memory|topic|article):)?[\w.-]+|(?:memory|topic|article):[\w.-]+|context)"
 _THAT = r"(?:\s*[:,–—-]\s*|\s+)(?:that\s+|this\s*[:,–—-]\s*|the\s+fact\s+that\s+|for\s+(?:later|me)\s*[:,]\s*)?"
@@ -37,13 +37,13 @@ _SELF = r"(?:h(?:i|ello|ey)|good\s+(?:morning|afternoon|evening))"
 _THANKS = r"(?:thanks?(?:\s+you)?(?:\s+(?:a\s+lot|so\s+much|very\s+much))?|thx|great|cool|perfect|good|nice|bye|goodbye)"
 _HELP = r"(?:help|what\s+can\s+you\s+do|how\s+does\s+this\s+work|how\s+do\s+(?:i|you)\s+(?:use|work)\b.*)"
 _UNDO = r"(?:undo|take\s+(?:that|it)\s+back|revert)(?:\s+(?:that|it|the\s+last\s+(?:change|one)))?"
-_WHICH = rf"(?:{_MINE}(?:{_NOTE}\s+|number\s+|no\.?\s*)*)?{_REF}"
+_WHICH = rf"(?:{_MINE}(?:{_NOTE}\s+|number\s+|no\.?\s*){{0,3}})?{_REF}"
 _SAID = r"what\s+(?:do|did)\s+(?:you|we|i)\s+(?:remember|know|say|tell\s+you|note|save|learn)\s+(?:about|of|on)\s+"
 _ASKED = r"(?:do\s+you\s+(?:remember|recall|know)|have\s+i\s+told\s+you|did\s+i\s+tell\s+you)\s+(?:about\s+|that\s+)?"
 _REMIND = r"(?:recall|remind\s+me(?:\s+(?:about|of|that))?|tell\s+me(?:\s+(?:about|of))?)\s+"
 _WHERE = r"(?:\s+(?:in|through)?\s*(?:the\s+|my\s+)?(?:knowledge(?:\s+base)?|notes|memory))?"
 _MADE = r"(?:make|take|add|create)\s+a\s+(?:note|memory)(?:\s+(?:of\s+this|that|saying))?(?:\s*[:,–—-]\s*|\s+)"
-_DROPPED = rf"(?:(?:about|that|{_MINE}{_NOTE}(?:\s+(?:about|that\s+says?|saying|on))?)\s+)?"
+_DROPPED = rf"(?:(?:about|that|{_MINE}(?:{_NOTE}|ones?|what\s+you\s+know)(?:\s+(?:about|that\s+says?|saying|on))?)\s+)?"
 _ABOUT = r"(?P<about>.+)"
 
 _PATTERNS = (

@@ -30,6 +30,7 @@ from pydantic_ai.usage import RunUsage, UsageLimits
 from co_cli import tools
 from co_cli.agent import transcripts
 from co_cli.agent.approval import Approvals
+from co_cli.agent.audience import Spent
 from co_cli.agent.failures import explained
 from co_cli.agent.history import CHARACTERS_A_TOKEN, fitted, said, turns
 from co_cli.agent.offering import offer
@@ -92,6 +93,14 @@ class Session:
     def caller(self) -> tools.Caller:
         """As whom the tools are called."""
         return tools.Caller("chat", private=self.is_local)
+
+    @property
+    def spent(self) -> Spent:
+        """What the chat has taken so far; without a model, nothing."""
+        if self.is_local:
+            return Spent()
+        cost = 0.0 if self.choice.provider == "ollama" else self.usage.cost
+        return Spent(self.usage.input_tokens, self.usage.output_tokens, None if cost is None else float(cost))
 
     @property
     def folder(self) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from co_cli.agent.providers import OFFLINE
-from co_cli.surfaces.cli.chat.voice import usage_line
+from co_cli.agent.audience import Spent
+from co_cli.surfaces.cli.chat.voice import spent_line
 
 if TYPE_CHECKING:
     from co_cli.agent.providers import Choice
@@ -51,18 +51,14 @@ class Chat:
     @property
     def status(self) -> str:
         """The model, and what the chat has taken so far."""
-        return usage_line(self.choice, self.session.usage if self.session else None)
+        return spent_line(self.choice, self._spent)
+
+    @property
+    def _spent(self) -> Spent:
+        return self.session.spent if self.session else Spent()
 
     def data(self) -> dict[str, object]:
         """The chat as JSON."""
-        usage = self.session.usage if self.session else None
         transcript = self.session.transcript if self.session else None
-        is_free = usage is None or self.choice.provider == OFFLINE
-        return {
-            "session": transcript.id if transcript else None,
-            "provider": self.choice.provider,
-            "model": self.choice.model,
-            "input_tokens": 0 if is_free or usage is None else usage.input_tokens,
-            "output_tokens": 0 if is_free or usage is None else usage.output_tokens,
-            "cost": 0.0 if is_free or usage is None else float(usage.cost) if usage.cost is not None else None,
-        }
+        about = {"session": transcript.id if transcript else None, "provider": self.choice.provider}
+        return {**about, "model": self.choice.model, **self._spent._asdict()}

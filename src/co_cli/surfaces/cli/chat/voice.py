@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from co_cli.agent.audience import Audience
+from co_cli.agent.audience import Audience, Spent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from pydantic_ai.usage import RunUsage
 
     from co_cli.agent.providers import Choice
     from co_cli.errors import CoError
@@ -39,13 +37,9 @@ def call_line(tool: str, arguments: Mapping[str, object]) -> str:
     return f"{tool} {first[:_SHOWN]}{'…' if len(first) > _SHOWN else ''}".rstrip()
 
 
-def usage_line(choice: Choice, usage: RunUsage | None) -> str:
-    """What a chat has taken so far: tokens, and their price where it is known."""
-    if not choice.window or choice.provider == "offline":
-        return f"{choice.label} · no tokens, no cost"
-    if usage is None or not usage.has_values():
+def spent_line(choice: Choice, spent: Spent) -> str:
+    """The model, and what a chat has taken so far."""
+    if not spent.input_tokens:
         return choice.label
-    price = f"${usage.cost:.4f}" if usage.cost is not None else "price unknown"
-    if choice.provider == "ollama":
-        price = "no cost"
-    return f"{choice.label} · {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out · {price}"
+    price = "price unknown" if spent.cost is None else f"${spent.cost:.4f}" if spent.cost else "no cost"
+    return f"{choice.label} · {spent.input_tokens:,} tokens in, {spent.output_tokens:,} out · {price}"
