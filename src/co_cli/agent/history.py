@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    RetryPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -80,7 +88,8 @@ def whole_turns(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
 def _is_whole(turn: Sequence[ModelMessage]) -> bool:
     first, last = turn[0], turn[-1]
     asked = {part.tool_call_id for message in turn for part in message.parts if isinstance(part, ToolCallPart)}
-    answered = {part.tool_call_id for message in turn[1:] for part in message.parts if hasattr(part, "tool_call_id")}
+    replies = [part for message in turn[1:] if isinstance(message, ModelRequest) for part in message.parts]
+    answered = {part.tool_call_id for part in replies if isinstance(part, (ToolReturnPart, RetryPromptPart))}
     begins = any(isinstance(part, UserPromptPart) for part in first.parts)
     ends = isinstance(last, ModelResponse) and not any(isinstance(part, ToolCallPart) for part in last.parts)
     return begins and ends and asked <= answered
