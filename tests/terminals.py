@@ -17,7 +17,7 @@ from processes import kill
 
 PATIENCE = 30
 """Seconds without a sign of life after which a command is taken to hang."""
-COLUMNS, ROWS = 100, 40
+COLUMNS, ROWS = 200, 40  # so wide that no path is broken, wherever the tests run
 
 
 class Terminal:
@@ -37,6 +37,10 @@ class Terminal:
         while lines and not lines[-1]:
             lines.pop()
         return lines
+
+    def read(self) -> None:
+        """Read what comes next, which must be something."""
+        assert self._read(), "it ended with\n" + "\n".join(self.lines())
 
     def wait_to_see(self, text: str) -> None:
         """Read until this stands on the screen."""
@@ -86,6 +90,7 @@ def terminal(*argv: str, **environment: str) -> Iterator[Terminal]:
     """Run a command on a terminal."""
     keyboard, screen = pty.openpty()
     termios.tcsetwinsize(screen, (ROWS, COLUMNS))
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     # Who runs tests in the background may have told them to ignore Ctrl-C, and what they start as well; a terminal has not.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
@@ -93,7 +98,7 @@ def terminal(*argv: str, **environment: str) -> Iterator[Terminal]:
         stdin=screen,
         stdout=screen,
         stderr=screen,
-        env={**os.environ, "NO_COLOR": "1", **environment},
+        env={**kept, "NO_COLOR": "1", **environment},
         start_new_session=True,
     )
     signal.signal(signal.SIGINT, before)

@@ -44,8 +44,7 @@ def say_all(chat: Session, *texts: str) -> list[str | CoError]:
                 outcomes.append(chat.audience.said.strip())
             except CoError as error:
                 outcomes.append(error)
-        if chat.model is not None:
-            await chat.model.client.close()  # type: ignore[attr-defined]
+        await chat.close()
         return outcomes
 
     return asyncio.run(turns())

@@ -81,6 +81,7 @@ class Session:
     """The model of the choice, once it has been opened."""
     transcript: Transcript | None = None
     """Where the chat is kept, from its first turn on."""
+    _opened: list[Model] = field(default_factory=list)
     _told: set[str] = field(default_factory=set)
     """The warnings that were given already."""
 
@@ -116,7 +117,18 @@ class Session:
 
     def switch(self, choice: Choice) -> None:
         """Go on with another model."""
-        self.model, self.choice = open_model(choice, self.kb), choice
+        self._use(open_model(choice, self.kb))
+        self.choice = choice
+
+    async def close(self) -> None:
+        """Let go of the connections to servers."""
+        while self._opened:
+            async with self._opened.pop():  # what is entered is closed on the way out
+                pass
+
+    def _use(self, model: Model) -> None:
+        self.model = model
+        self._opened.append(model)
 
     # --------------------------------------------------------------------------------------------------------------- a turn
 
@@ -127,7 +139,7 @@ class Session:
         nothing behind in the conversation, but for what was written into the notes with the user's consent.
         """
         if self.model is None:
-            self.model = await asyncio.to_thread(open_model, self.choice, self.kb)
+            self._use(await asyncio.to_thread(open_model, self.choice, self.kb))
         limit = int(self.choice.window * RESULT_SHARE) * CHARACTERS_A_TOKEN
         memory = MemoryTools(self.kb, self.caller, self.approvals, self.audience, limit)
         try:

@@ -130,9 +130,10 @@ def find(folder: str, wanted: str = "") -> Stored:
     """The chat with this id, or with an id that begins so; without one the newest."""
     chats = stored(folder)
     matches = [chat for chat in chats if chat.id.startswith(wanted)]
+    if not chats:
+        raise NotFound("No chat has been kept yet.", "Begin one: co chat")
     if not matches:
-        listed = "" if not chats else f"The newest is {chats[0].id}; /resume lists them all."
-        raise NotFound(f"There is no chat {wanted!r}." if wanted else "No chat has been kept yet.", listed)
+        raise NotFound(f"There is no chat {wanted!r}.", f"The newest is {chats[0].id}; /resume lists them all.")
     if wanted and len(matches) > 1 and matches[0].id != wanted:
         error = Conflict(f"{len(matches)} chats begin with {wanted}.", "Give more of the id.")
         error.candidates = tuple(chat.id for chat in matches)

@@ -48,6 +48,11 @@ class Chat:
                 self.session = Session(self.kb, self._choice, self.voice, approvals, personality=self._personality)
             return self.session
 
+    async def close(self) -> None:
+        """Let go of the connections to servers, if there are any."""
+        if self.session:
+            await self.session.close()
+
     @property
     def status(self) -> str:
         """The model, and what the chat has taken so far."""

@@ -52,14 +52,20 @@ class _Conversation:
         loading = threading.Thread(target=self._load, args=(asyncio.get_running_loop(),), daemon=True)
         loading.start()  # no executor: the end of the chat must not wait for it
         with self._interruptible():
-            if arguments.resume is not None:
-                await self._do(self._resume(arguments.resume))
-            if arguments.message:
-                await self._answer(" ".join(arguments.message))
-                return self._code
-            self._greet()
-            while await self._next():
-                pass
+            try:
+                return await self._converse(arguments)
+            finally:
+                await self._chat.close()
+
+    async def _converse(self, arguments: Namespace) -> int:
+        if arguments.resume is not None:
+            await self._do(self._resume(arguments.resume))
+        if arguments.message:
+            await self._answer(" ".join(arguments.message))
+            return self._code
+        self._greet()
+        while await self._next():
+            pass
         return 0
 
     def _greet(self) -> None:
@@ -84,9 +90,10 @@ class _Conversation:
         return True
 
     async def _answer(self, text: str) -> None:
-        await self._loaded()
-        with self._screen.turn():
-            await self._do(self._chat.load().turn(text))
+        with self._keyboard.silent():
+            await self._loaded()
+            with self._screen.turn():
+                await self._do(self._chat.load().turn(text))
 
     async def _do(self, work: Awaitable[object]) -> object:
         """Do something that Ctrl-C stops, and of which what goes wrong is told."""

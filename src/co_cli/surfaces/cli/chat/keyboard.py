@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sys
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
@@ -81,6 +82,21 @@ class Keyboard:
             await asyncio.Event().wait()  # the interrupt ends it
             raise
 
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """While an answer is drawn: what is typed meanwhile is kept for the next line, and does not show in between."""
+        try:
+            import termios
+        except ImportError:  # Windows
+            yield
+            return
+        before = termios.tcgetattr(sys.stdin)
+        _set_echo(on=False)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
+
     async def decide(self, proposal: Proposal, say: Callable[[str], None]) -> Decision:
         """Ask about a write until there is an answer; no answer is a no."""
         choices = ["y yes", "n no", *(["e edit first"] if proposal.content else []), "a always in this chat"]
@@ -110,7 +126,11 @@ class Keyboard:
         try:
             with open(handle, "w", encoding="utf-8") as file:
                 file.write(f"{text}\n")
-            run_editor(editor_of(self._kb), draft)
+            _set_echo(on=True)
+            try:
+                run_editor(editor_of(self._kb), draft)
+            finally:
+                _set_echo(on=False)
             with open(draft, encoding="utf-8") as file:
                 return file.read()
         except CoError as error:
@@ -123,9 +143,17 @@ class Keyboard:
         return text
 
 
-def _shown(text: str, colour: str) -> str:
-    import sys
+def _set_echo(*, on: bool) -> None:
+    """Whether the terminal itself shows what is typed."""
+    with suppress(ImportError):
+        import termios
 
+        modes = termios.tcgetattr(sys.stdin)
+        modes[3] = modes[3] | termios.ECHO if on else modes[3] & ~termios.ECHO
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, modes)
+
+
+def _shown(text: str, colour: str) -> str:
     return paint(text, colour) if coloured(sys.stdout) else text
 
 

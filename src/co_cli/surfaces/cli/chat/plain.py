@@ -111,6 +111,7 @@ def converse_plainly(kb: KnowledgeBase, choice: Choice, arguments: Namespace) ->
                 goes_on = runner.run(_answered(chat, message))
             except CoError as error:
                 if arguments.message and not arguments.json:
+                    runner.run(chat.close())
                     raise
                 failed.append(error)
                 voice.failed(error)
@@ -119,6 +120,7 @@ def converse_plainly(kb: KnowledgeBase, choice: Choice, arguments: Namespace) ->
             turns.append({"message": message, "answer": voice.said, "calls": voice.calls, "error": voice.kind or None})
             if not goes_on:
                 break
+        runner.run(chat.close())
     emit(arguments, {**chat.data(), "denied": voice.denied, "turns": turns}, "")
     from co_cli.surfaces.cli.main import EXIT_CODES
 
