@@ -69,7 +69,9 @@ def test_a_real_model_answers_with_the_notes_at_hand(kb: KnowledgeBase, co: Co, 
     assert '"offered": ["1"]' in transcript
     again = co.json("chat", f"--resume={said['session']}", "Say it again.")
     assert again["session"] == said["session"]
-    assert again["input_tokens"] > said["input_tokens"]
+    assert [turn["error"] for turn in again["turns"]] == [None]
+    transcript = Path(kb.places.state, "sessions", f"{said['session']}.jsonl").read_text()
+    assert transcript.count('"part_kind": "user-prompt"') == 2
 
 
 def test_what_a_real_model_writes_is_what_its_calls_say(kb: KnowledgeBase, co: Co, configured: None) -> None:
