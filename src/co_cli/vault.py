@@ -73,6 +73,8 @@ class Vault:
         self.root = root
         self.name = name
         self.journal_folder = journal_folder
+        self.rehearsed: list[Step] | None = None
+        """Where this is a list, changes are noted here instead of being made."""
 
     @property
     def key(self) -> str:
@@ -356,8 +358,12 @@ class Vault:
         """Make a change: what the draft holds when the block ends is done at once, or not at all."""
         from co_cli.draft import Draft
 
+        draft = Draft(self.root, self.journal, operation, undoes)
+        if self.rehearsed is not None:
+            yield draft
+            self.rehearsed.extend(draft.steps)
+            return
         with self._held():
-            draft = Draft(self.root, self.journal, operation, undoes)
             yield draft
             draft.commit()
 

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.bench.figures import Figure, ratio
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _TEXT, _HYBRID, _PROMISED_UP_TO = 8.0, 15.0, 10_000
 """What a search may cost at most, in bare interpreters, and on how many notes."""
 _FLOOR = "python -c pass"
+_PROMPT_MS = 1500
+"""Wall time that may pass from the start of a chat to its first prompt; its slow imports go on while the user types."""
 _PATIENCE = 1000
 """Searches after which the index has to be whole."""
 
@@ -68,7 +71,19 @@ def _measure_commands(project: str, size: int, runs: int, progress: Progress) ->
             )
         )
         progress(f"{size:,} notes: measuring", number, len(commands))
+    if find_spec("prompt_toolkit"):
+        figures.append(_first_prompt(project, size, runs, variables))
     return figures
+
+
+def _first_prompt(project: str, size: int, runs: int, variables: Mapping[str, str]) -> Figure:
+    from co_cli.bench.prompt import times_to_prompt
+
+    times = times_to_prompt(runs, cwd=project, variables=variables)
+    kept = times.wall_ms <= _PROMPT_MS
+    return Figure(
+        size, "co chat (to the first prompt)", times.cpu_ms, times.wall_ms, promised=f"≤ {_PROMPT_MS:,} ms wall", kept=kept
+    )
 
 
 def _commands(project: str, size: int) -> list[_Measured]:

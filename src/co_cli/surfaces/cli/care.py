@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, PROJECT, TOPIC, is_expired, open_knowledge
 from co_cli.settings import DEFAULTS
+from co_cli.surfaces.cli.provider import look_at_provider
 from co_cli.surfaces.cli.terminal import counted, emit, paint, warn
 
 if TYPE_CHECKING:
@@ -45,10 +46,30 @@ def status_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
     Examples:
         co status
-        co status --json
+        co status --tools
     """
-    del parser  # it takes no arguments of its own
-    return _status
+    parser.add_argument("--tools", action="store_true", help="list the tools of agents instead, with what each needs")
+    return lambda arguments: _tools(arguments) if arguments.tools else _status(arguments)
+
+
+def _tools(arguments: Namespace) -> None:
+    from co_cli.tools import TOOLS
+
+    rows: list[dict[str, object]] = [
+        {
+            "name": tool.name,
+            "approval": tool.writes or tool.network,
+            "network": tool.network,
+            "extra": tool.extra,
+            "meaning": tool.meaning,
+        }
+        for tool in TOOLS.values()
+    ]
+    lines = [paint(f"{'tool'.ljust(18)}{'approval'.ljust(10)}{'network'.ljust(9)}extra", "bold")]
+    for tool in TOOLS.values():
+        asks, network = ("yes" if yes else "no" for yes in (tool.writes or tool.network, tool.network))
+        lines.append(f"{tool.name.ljust(18)}{asks.ljust(10)}{network.ljust(9)}{tool.extra or 'none'}")
+    emit(arguments, {"tools": rows}, "\n".join(lines))
 
 
 def _status(arguments: Namespace) -> None:
@@ -143,7 +164,7 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
 
 def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
     """Find what is wrong with the files: duplicate ids, broken headers, wrong names, broken links, permissions, what git
-    should ignore; and where the index says something else than the files.
+    should ignore; where the index says something else than the files; and whether the model of the chat can be used.
 
     With --fix, mend what can be mended. No note is ever deleted; `co log` lists the repairs, and `co undo` takes one back.
     Exits with 1 while something is left to mend.
@@ -161,11 +182,13 @@ def _doctor(arguments: Namespace) -> int:
     report = kb.check(fix=arguments.fix)
     settings = kb.settings()
     warn(settings.warnings)
+    provider = look_at_provider(settings, official=True)
     data = {
         "notes": report.notes,
         "open": len(report.open),
         "findings": [_finding_data(finding) for finding in report.findings],
         "settings_warnings": list(settings.warnings),
+        "provider": provider.data,
     }
     lines = [line for finding in report.findings for line in _finding_lines(finding)]
     mendable = sum(finding.mendable for finding in report.open)
@@ -175,8 +198,10 @@ def _doctor(arguments: Namespace) -> int:
         lines.append(f"{len(report.open)} to look at" + (f", {mendable} of which co doctor --fix mends" if mendable else ""))
     else:
         lines.append(f"✓ {counted(report.notes, 'note', 'notes')}, nothing wrong.")
+    if provider.is_a_model:
+        lines.append(provider.line)
     emit(arguments, data, "\n".join(lines))
-    return 1 if report.open or settings.warnings else 0
+    return 1 if report.open or settings.warnings or not provider.ready else 0
 
 
 def _finding_data(finding: Finding) -> dict[str, object]:

@@ -16,6 +16,7 @@ from co_cli.settings import (
     sensitive_settings,
     trust_project,
 )
+from co_cli.surfaces.cli.provider import look_at_provider
 from co_cli.surfaces.cli.terminal import ask, emit, paint, say, warn
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ def config_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     """Read and change settings. A project's settings come with its clone: only the harmless ones among them count.
 
     Examples:
-        co config list
+        co config
         co config get personality
         co config set personality terse
         co config unset personality
     """
-    commands = parser.add_subparsers(dest="action", required=True, prog="co config", metavar="ACTION")
-    commands.add_parser("list", help="all settings, with where each comes from")
+    commands = parser.add_subparsers(dest="action", prog="co config", metavar="ACTION")
+    commands.add_parser("list", help="all settings with where each comes from, and how it stands with the provider")
     get = commands.add_parser("get", help="print one value")
     get.add_argument("name", metavar="NAME", help="which setting")
     put = commands.add_parser("set", help="change one")
@@ -78,7 +79,10 @@ def _config(arguments: Namespace) -> None:
         for row in rows
     ]
     lines += [f"The project asks for {name} too: co trust" for name in settings.untrusted]
-    emit(arguments, {"settings": rows, "untrusted": list(settings.untrusted)}, "\n".join(lines))
+    provider = look_at_provider(settings)
+    lines.append(provider.line)
+    data = {"settings": rows, "untrusted": list(settings.untrusted), "provider": provider.data}
+    emit(arguments, data, "\n".join(lines))
 
 
 def _check_personality(name: str, value: str | None) -> None:

@@ -44,6 +44,9 @@ _GROUPS = {
         "pin": ("notes", "load a memory into every prompt"),
         "unpin": ("notes", "stop loading a memory into every prompt"),
     },
+    "With an agent": {
+        "chat": ("chat", "talk with an agent that remembers, and asks before it writes"),
+    },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
     },

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError, Conflict, Denied, Invalid, NotFound, Unavailable
 from co_cli.knowledge import GLOBAL, MEMORY, is_expired, open_knowledge
+from co_cli.surfaces.cli.editor import editor_of, run_editor
 from co_cli.surfaces.cli.recall import neighbour_line
 from co_cli.surfaces.cli.terminal import as_data, ask, emit, interactive, line_of, paint, say, visible, warn
 
@@ -208,12 +209,12 @@ def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
     import tempfile
 
     note = kb.get(ref)
-    command = _editor(kb)
+    command = editor_of(kb)
     handle, draft = tempfile.mkstemp(prefix=f"co-{note.ref.replace(':', '-')}-", suffix=".md")
     with open(handle, "wb") as file:
         file.write(note.raw)
     try:
-        _run_editor(command, draft)
+        run_editor(command, draft)
         with open(draft, encoding="utf-8", newline="") as file:
             saved = kb.update(note.ref, text=file.read(), expected_sha=note.sha, force=force)
     except FileNotFoundError as error:
@@ -232,51 +233,12 @@ def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
     return saved
 
 
-def _run_editor(command: list[str], draft: str) -> None:
-    import signal
-    import subprocess
-
-    shown = None if sys.stdout.isatty() else 2  # to stderr: what the editor prints is no result of ours
-    # Ctrl-C belongs to the editor while it runs, which may go on: to die of it would end the editor with all that was typed.
-    # Unlike SIG_IGN, a handler is not handed down to the editor.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        code = subprocess.run([*command, draft], check=False, stdout=shown).returncode
-    except OSError as error:
-        raise Unavailable(f"The editor {command[0]!r} cannot be started.", "Set another: co config set editor …") from error
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if code < 0:
-        raise Unavailable(f"The editor was ended by the signal {-code}: nothing was changed.")
-    if code:
-        raise Unavailable(f"The editor ended with the code {code}: nothing was changed.")
-
-
 def _untouched(draft: str, raw: bytes) -> bool:
     try:
         with open(draft, "rb") as file:
             return file.read() == raw
     except OSError:
         return False
-
-
-def _editor(kb: KnowledgeBase) -> list[str]:
-    import shlex
-    import shutil
-
-    chosen = kb.settings().value("editor") or os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not chosen:
-        if not interactive():
-            raise Unavailable("No editor is set, and this is no terminal.", "Use: co edit REF --content TEXT")
-        chosen = next((name for name in ("editor", "nano", "vim", "vi", "notepad") if shutil.which(name)), "")
-    if not chosen:
-        raise Unavailable("No editor was found.", "Set one: co config set editor …")
-    try:
-        return shlex.split(chosen)
-    except ValueError as error:
-        raise Invalid(
-            f"The editor {chosen!r} cannot be read as a command: {error}.", "Set it: co config set editor …"
-        ) from error
 
 
 def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:

@@ -1,0 +1,84 @@
+"""Asking before anything is written: what would be written and where, and what was allowed once and for all.
+
+Owns the proposal, made by rehearsing the call on the real notes. Knows nothing of how it is shown.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from co_cli import tools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from co_cli.knowledge import FileChange, KnowledgeBase
+
+_EDITABLE = "content"
+"""The argument that a person may put into other words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A call that waits for a yes: the tool, what it was given, and what would become of which files."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    changes: tuple[FileChange, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The files as they would be: a new one with its header, a changed one as a difference."""
+        return shown(self.changes)
+
+    @property
+    def content(self) -> str:
+        """The text that a person may edit first; empty where there is none."""
+        content = self.arguments.get(_EDITABLE)
+        return content if isinstance(content, str) else ""
+
+    def with_content(self, content: str) -> Mapping[str, object]:
+        """The arguments with the text in other words."""
+        return {**self.arguments, _EDITABLE: content}
+
+    def is_of_the_same_files(self, other: Proposal) -> bool:
+        """Whether both would change the same files, which were not changed in between."""
+        return [change[:2] for change in self.changes] == [change[:2] for change in other.changes]
+
+
+@dataclass(slots=True)
+class Approvals:
+    """What has been allowed for the rest of the session, and whether to ask at all."""
+
+    everything: bool = False
+    allowed: set[str] = field(default_factory=set)
+
+    def covers(self, tool: str) -> bool:
+        """Whether a tool need not be asked about any more."""
+        return self.everything or tool in self.allowed
+
+
+def propose(kb: KnowledgeBase, tool: str, arguments: Mapping[str, object], caller: tools.Caller) -> Proposal:
+    """Rehearse a call: nothing is written, and what would be is told; raises what the call would raise."""
+    return Proposal(tool, arguments, kb.rehearse(lambda rehearsal: tools.run(rehearsal, tool, dict(arguments), caller)))
+
+
+def shown(changes: Iterable[FileChange]) -> str:
+    """What would become of files, in a form that shows every line."""
+    return "\n\n".join(map(_shown, changes)) or "Nothing would be changed."
+
+
+def _shown(change: FileChange) -> str:
+    before, after = _lines(change.before), _lines(change.after)
+    if change.before is None:
+        return "\n".join([f"new file {change.path}", *(f"+{line}" for line in after)])
+    if change.after is None:
+        return "\n".join([f"remove {change.path}", *(f"-{line}" for line in before)])
+    difference = difflib.unified_diff(before, after, lineterm="")
+    return "\n".join([f"change {change.path}", *list(difference)[2:]])
+
+
+def _lines(raw: bytes | None) -> list[str]:
+    return [] if raw is None else raw.decode("utf-8", "replace").splitlines()

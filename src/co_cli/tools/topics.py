@@ -1,0 +1,171 @@
+"""The tools of the shared knowledge base: searching, writing, listing and deleting topics.
+
+Owns what each takes, and the words in which its result is told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from co_cli.errors import Denied, Invalid, NotFound
+from co_cli.knowledge import ARTICLE, GLOBAL, TOPIC
+from co_cli.tools.tool import TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from co_cli.knowledge import KnowledgeBase, Note
+    from co_cli.tools.tool import Given
+
+ENTRIES = 5
+"""Entries that a search returns at most."""
+
+
+def _search(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
+    query = str(given["query"])
+    if not query.strip():
+        raise Invalid("The query is empty.", "Say in a few words what to look for; knowledge_list lists everything.")
+    note = meant(kb, query, (TOPIC, ARTICLE))
+    if note:
+        return _found(query, [(note, 1.0, "named by its ref")] if caller.private or not note.private else [], "ref", ())
+    found = kb.search_topics(query, limit=ENTRIES if caller.private else 4 * ENTRIES)
+    hits = [hit for hit in found.hits if caller.private or not hit.note.private][:ENTRIES]
+    return _found(query, [(hit.note, hit.score, str(hit.why)) for hit in hits], found.mode, found.degraded)
+
+
+def _found(query: str, hits: list[tuple[Note, float, str]], mode: str, degraded: tuple[str, ...]) -> Answer:
+    notes = tuple(note for note, _score, _why in hits)
+    asked = query if len(query) <= _SHOWN else f"{query[:_SHOWN]}…"
+    display = f"No knowledge entries found for {asked!r}."
+    if notes:
+        entries = "\n\n".join(f"### {name_of(note, notes)}{_bracketed(note)}\n\n{note.body}" for note in notes)
+        display = f"{_counted(len(notes))} for {asked!r}:\n\n{entries}"
+    results = [{**_entry(note), "content": note.body, "score": score, "why": why} for note, score, why in hits]
+    return Answer(
+        {
+            "display": display,
+            "query": query,
+            "count": len(notes),
+            "mode": mode,
+            "degraded": [*degraded],
+            "results": results,
+        },
+        notes,
+    )
+
+
+def _write(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
+    name, content = str(given["topic"]), str(given["content"])
+    if not caller.private:
+        _refuse_private(kb, name)
+    saved = kb.write_topic(name, content, tags=tags_of(given), source=caller.source)
+    note = saved.note
+    display = {
+        "created": f"✓ Created topic {note.slug}{_bracketed(note)}",
+        "updated": f"✓ Updated topic {note.slug}{_bracketed(note)}; `co undo` brings its old text back.",
+        "unchanged": f"Topic {note.slug} says this already: nothing was changed.",
+    }[saved.outcome]
+    return Answer({"display": display, "outcome": saved.outcome, **_entry(note), "path": note.path}, (note,))
+
+
+def _refuse_private(kb: KnowledgeBase, name: str) -> None:
+    try:
+        note = kb.topic(name)
+    except NotFound:
+        return
+    if note.private:
+        raise Denied(f"The topic {note.slug} is private: it is not for this caller.", "Choose another name.")
+
+
+def _list(kb: KnowledgeBase, _given: Given, caller: Caller) -> Answer:
+    listing = kb.topics()
+    notes = tuple(note for note in listing.notes if caller.private or not note.private)
+    return Answer({"display": table(notes), "count": len(notes), "topics": [_entry(note) for note in notes]})
+
+
+def _delete(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
+    name = str(given["topic"])
+    ref = kb.ref(name)
+    if ref and not ref.lstrip("gp:").startswith("topic:"):
+        return _forget(kb, kb.named(ref), caller)
+    note = kb.topic(name)
+    if note.private and not caller.private:
+        raise NotFound(f"There is no topic {name}.", "knowledge_list lists what there is.")
+    gone = kb.delete_topic(note.ref)
+    display = f"✓ Deleted topic {gone.slug}; `co undo` brings it back."
+    return Answer({"display": display, "topic": gone.slug, "ref": gone.ref, **marks(gone)})
+
+
+def _forget(kb: KnowledgeBase, note: Note, caller: Caller) -> Answer:
+    if note.private and not caller.private:
+        raise NotFound(f"There is no note {note.ref}.", "list_memories lists what there is.")
+    (gone,) = kb.forget(note.ref).notes
+    return Answer({"display": f"✓ Forgot {gone.label}; `co undo` brings it back.", "ref": gone.ref, **marks(gone)})
+
+
+def table(notes: Iterable[Note]) -> str:
+    """Topics as a table, as an agent gets it."""
+    notes = tuple(notes)
+    if not notes:
+        return "0 knowledge entries."
+    rows = [(name_of(note, notes), ",".join(note.tags), note.source or "user") for note in notes]
+    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return "\n".join([f"{_counted(len(notes))}:", "", "| Topic | Tags | Source |", "|-------|------|--------|", *lines])
+
+
+def name_of(note: Note, among: Iterable[Note]) -> str:
+    """The name by which a topic is shown and found: its slug; one for all projects says so where the project has its own."""
+    twice = note.vault == GLOBAL and any(other.slug == note.slug and other.vault != GLOBAL for other in among)
+    return f"g:{note.slug}" if twice else note.slug
+
+
+def _bracketed(note: Note) -> str:
+    return f" [{','.join(note.tags)}]" if note.tags else ""
+
+
+def _entry(note: Note) -> dict[str, object]:
+    return {
+        "topic": note.slug,
+        "ref": note.ref,
+        "tags": [*note.tags],
+        "source": note.source,
+        "created": note.created,
+        "updated": note.updated,
+        **marks(note),
+    }
+
+
+def _counted(count: int) -> str:
+    return f"{count} knowledge {'entry' if count == 1 else 'entries'}"
+
+
+_SHOWN = 80
+_TOPIC = Parameter("name of the topic, such as deploy_steps")
+
+TOPIC_TOOLS = (
+    Tool(
+        "knowledge_search",
+        "Search the shared topics by words and meaning. Returns up to 5 entries with their full content, best first.",
+        {"query": Parameter("words to look for")},
+        _search,
+    ),
+    Tool(
+        "knowledge_write",
+        "Create a shared topic, or replace the text of the one that is there. Write a whole document in Markdown.",
+        {
+            "topic": _TOPIC,
+            "content": Parameter("the whole text, in Markdown"),
+            "tags": Parameter("tags, as a list or as a text with commas", TAGS, required=False),
+        },
+        _write,
+        writes=True,
+    ),
+    Tool("knowledge_list", "List all shared topics with their tags and sources.", {}, _list),
+    Tool(
+        "knowledge_delete",
+        "Remove a shared topic, or any note by its ref.",
+        {"topic": Parameter("name of the topic, or the ref of a note, such as 12")},
+        _delete,
+        writes=True,
+    ),
+)
