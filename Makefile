@@ -18,7 +18,7 @@ test: environment ## run the whole suite, then its quick part on every other sup
 		version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 		scripts/setup-venv "$$python" ".venv-$$version"; \
 		echo "Python $$version:"; \
-		".venv-$$version/bin/python" -m pytest -n auto -m "not slow" -p no:cacheprovider </dev/null; \
+		".venv-$$version/bin/python" -m pytest -n auto -m "not slow and not model" -p no:cacheprovider </dev/null; \
 	done <.venv/.others
 
 test-model: environment ## chat with a small real model on this machine, which is installed for it
