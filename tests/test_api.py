@@ -39,6 +39,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
     verbs = {name for name, member in inspect.getmembers(KnowledgeBase) if not name.startswith("_") and callable(member)}
     assert verbs == {
         "archive",
+        "changed_seeds",
         "check",
         "context",
         "coverage",
@@ -47,6 +48,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "get",
         "init",
         "list",
+        "load_seeds",
         "log",
         "log_call",
         "match",
@@ -62,6 +64,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "search_topics",
         "settings",
         "sync",
+        "take_seeds",
         "topic",
         "topics",
         "undo",

@@ -184,6 +184,13 @@ def test_without_vectors_searches_are_measured_by_words_only(co) -> None:
     }
 
 
+@pytest.mark.parametrize("bench", ["search", "index"])
+def test_an_embedder_that_cannot_be_used_is_an_error_and_not_a_figure_without_it(co, bench) -> None:
+    assert co("bench", bench, "--sizes", "9", "--runs", "1", "--embedder", "openai") == 1
+    assert "CO_EMBEDDING_KEY" in co.err
+    assert co.out == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

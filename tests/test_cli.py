@@ -261,6 +261,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["knowledge", "--list"],
         ["knowledge", "--archive", "1"],
         ["import", "json", "nowhere"],
+        ["eval", "nowhere"],
         ["config", "list"],
         ["config", "get", "editor"],
         ["trust", "--remove"],
@@ -270,7 +271,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
     ]
     for command in commands:
         assert isinstance(co.json(*command), dict), command
-    assert {command[0] for command in commands} | {"bench"} == set(COMMANDS)
+    assert {command[0] for command in commands} | {"bench", "eval"} == set(COMMANDS)
     co("config", "--json", "list")
     assert "settings" in json.loads(co.out)
 
@@ -480,7 +481,7 @@ def test_completion_prints_a_script_that_knows_the_commands(co: Co, shell: str) 
         (["un"], ["unpin", "undo"]),
         (["learn", "--cat"], ["--category"]),
         (["config", "g"], ["get"]),
-        (["import", ""], ["json"]),
+        (["import", ""], ["json", "skynet"]),
         (["knowledge", "--arch"], ["--archive", "--archived"]),
     ],
 )
@@ -634,6 +635,15 @@ def test_recall_as_a_process_loads_nothing_heavy(kb: KnowledgeBase, mode: str, h
     assert "We deploy on Fridays" in said
     assert about == f"1 note · {mode}\n"
     assert loaded & heavy == set()
+
+
+def test_a_search_by_words_loads_nothing_that_only_others_need(kb: KnowledgeBase) -> None:
+    kb.save("We deploy on Fridays", tags=["deploy"])
+    kb.recall("deploy", mode="text")  # the index is there
+    said, _about, loaded = recall_in_a_process("deploy", "--mode", "text")
+    assert "We deploy on Fridays" in said
+    others = {"embedding", "index.vectors", "chunking", "links", "retrieval.grep", "journal", "draft", "memory"}
+    assert loaded & {f"co_cli.{name}" for name in others} == set()
 
 
 @pytest.mark.slow

@@ -290,3 +290,23 @@ def test_where_stderr_is_no_terminal_there_is_no_progress(co: Co, kb: KnowledgeB
     assert co("knowledge", "--reindex") == 0
     assert "%" not in co.err
     assert "\r" not in co.err
+
+
+def test_a_note_that_has_none_of_the_words_but_stands_among_them_says_so(co: Co, vault: Path) -> None:
+    for number, said in enumerate(["Where were the quokkas?", "On the island.", "How many quokkas were there?"], start=1):
+        write(vault, "articles", f"{number:03d}", said, "title: A talk about a trip\n")
+    found = co.json("recall", "quokkas", "--mode", "text")["results"]
+    assert {result["content"]: result["why"]["match"] for result in found} == {
+        "Where were the quokkas?": "all words",
+        "How many quokkas were there?": "all words",
+        "On the island.": "beside",
+    }
+
+
+def test_links_are_followed_although_the_index_is_damaged(co: Co, linked: Path) -> None:
+    co("show", "topic:deploy-guide", "--links")
+    before = co.out
+    with sqlite3.connect(linked / "knowledge.db") as connection:
+        connection.executescript("DROP TABLE links")
+    assert co("show", "topic:deploy-guide", "--links") == 0
+    assert co.out == before

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from co_cli.embedding import NAMES, SEMANTIC_UNAVAILABLE, Choice, open_embedder
 from co_cli.embedding.vectors import unit
 from co_cli.errors import Invalid, Unavailable
+from co_cli.index.vectors import quantise
 
 LOCAL = ("static", "minilm", "fake")
 
@@ -124,3 +125,11 @@ def test_a_vector_is_in_the_direction_of_its_numbers(values):
 @pytest.mark.parametrize("values", [[], [0.0, 0.0], [math.nan, 1.0], [math.inf, 1.0], [1e308] * 4])
 def test_numbers_without_a_direction_make_no_vector(values):
     assert unit(values) == b""
+
+
+def test_a_vector_is_kept_as_the_same_bytes_alone_and_among_others():
+    pytest.importorskip("numpy")
+    vectors = open_embedder(Choice("fake"), "").embed([f"heron {number} by the lake" for number in range(300)])
+    assert [quantise([vector])[0] for vector in vectors] == quantise(vectors)
+    assert quantise([b"", vectors[0], b""]) == [b"", quantise([vectors[0]])[0], b""]
+    assert quantise([b"", b""]) == [b"", b""]

@@ -11,7 +11,6 @@ import pytest
 from co_cli import Invalid, KnowledgeBase
 from co_cli.surfaces.cli.main import main
 from co_cli.survey import ToolCall
-from co_cli.usage import usage_path
 
 
 def log_calls(kb: KnowledgeBase) -> None:
@@ -83,7 +82,7 @@ def test_arguments_are_kept_only_if_that_was_asked_for_and_they_are_harmless(
         assert main(["config", "set", "log_arguments", setting]) == 0
     note = kb.save("The safe is behind the mirror", private=private).note
     kb.log_call(ToolCall("knowledge_search", "mcp", 0.1, notes=(note,), arguments=arguments))
-    with sqlite3.connect(usage_path(kb.places.state)) as raw:
+    with sqlite3.connect(kb.places.usage_log) as raw:
         assert raw.execute("SELECT arguments FROM calls").fetchall() == [(kept,)]
     raw.close()
 
@@ -92,7 +91,7 @@ def test_a_project_cannot_switch_the_logging_of_arguments_on(kb: KnowledgeBase, 
     (project / ".co-cli").mkdir()
     (project / ".co-cli" / "settings.json").write_text('{"log_arguments": "yes"}')
     kb.log_call(ToolCall("knowledge_search", "mcp", 0.1, arguments="deploy"))
-    with sqlite3.connect(usage_path(kb.places.state)) as raw:
+    with sqlite3.connect(kb.places.usage_log) as raw:
         assert raw.execute("SELECT arguments FROM calls").fetchall() == [(None,)]
     raw.close()
 
@@ -126,6 +125,6 @@ def test_programs_get_the_same_as_json(used: KnowledgeBase, capsys: pytest.Captu
 def test_without_any_call_there_is_no_chart_and_no_log(kb: KnowledgeBase, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["usage"]) == 0
     assert capsys.readouterr().out == "No tool was called in the last 30 days.\n"
-    assert not Path(usage_path(kb.places.state)).exists()
+    assert not Path(kb.places.usage_log).exists()
     with pytest.raises(Invalid):
         kb.usage(0)

@@ -176,7 +176,11 @@ def test_topics_are_listed_by_name_and_found_by_their_words(kb: KnowledgeBase) -
     kb.save("Herons are memories here")
     assert [note.slug for note in kb.topics().notes] == ["apes", "zoo"]
     assert [note.slug for note in kb.topics(tags=["birds"]).notes] == ["zoo"]
-    assert [hit.note.ref for hit in kb.search_topics("herons").hits] == ["topic:zoo"]
+    for mode in ("grep", "text", "hybrid"):
+        assert [hit.note.ref for hit in kb.search_topics("herons", mode=mode).hits][:1] == ["topic:zoo"]
+        assert {hit.note.kind for hit in kb.search_topics("herons", mode=mode).hits} == {"topic"}
+    kb.forget("1")
+    assert [hit.note.ref for hit in kb.search_topics("herons", mode="text").hits] == ["topic:zoo"]
 
 
 def test_a_topic_that_is_deleted_is_gone_until_it_is_undone(kb: KnowledgeBase) -> None:

@@ -1,4 +1,4 @@
-"""What is always loaded: the two context documents and the pinned memories, within a budget of bytes.
+"""What is always loaded: the two context documents, the pinned memories and the hot index, within a budget of bytes.
 
 Owns the budgets, the override of the global by the project, and making text harmless that poses as an instruction. Knows
 nothing of the rest of the prompt.
@@ -12,14 +12,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
+from co_cli.hot import HEADING, block, hot_index
 from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, NoteError, Problem, is_expired
-from co_cli.settings import find_places
+from co_cli.settings import find_places, load_settings
 from co_cli.vault import open_vaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from co_cli.hot import Hot
     from co_cli.note import Note
+    from co_cli.settings import Places, Settings
     from co_cli.vault import Vault
 
 SIZE_TARGET = 10 * 1024
@@ -30,6 +33,7 @@ BUDGETS = {GLOBAL: 3 * 1024, PROJECT: 7 * 1024}
 """Bytes that each context document should stay within."""
 
 OPENING, CLOSING = "<system-reminder>\n", "\n</system-reminder>"
+_INDEX = "Knowledge Index"
 _TITLES = {GLOBAL: "Global Context", PROJECT: "Project Context"}
 
 _HEADING = re.compile(r"#{1,6}(?=[ \t]|$)(.*)")
@@ -78,6 +82,8 @@ class Context:
     problems: tuple[Problem, ...] = ()
     withheld: int = 0
     """How many private notes are left out, since the prompt may leave this machine."""
+    hot: tuple[Hot, ...] = ()
+    """The notes of the hot index, with the reasons for them."""
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -109,14 +115,25 @@ def load_internal_knowledge(project: str | os.PathLike[str] | None = None) -> st
     """The knowledge that goes into every prompt, or ``None`` if there is none; warnings go to stderr."""
     import sys
 
-    context = assemble_context(open_vaults(find_places(project)), private=False)
+    places = find_places(project)
+    context = load_context(places, open_vaults(places), load_settings(places), private=False)
     for line in context.notices:
         print(line, file=sys.stderr)  # noqa: T201 - the documented side effect of this function
     return context.text or None
 
 
-def assemble_context(vaults: Iterable[Vault], *, private: bool) -> Context:
-    """Bring the context documents and the pinned memories together; ``private`` says whether private notes may be in it."""
+def load_context(places: Places, vaults: Sequence[Vault], settings: Settings, *, private: bool) -> Context:
+    """All that is always loaded, with the hot index; ``private`` says whether private notes may be in it."""
+    try:
+        hot, warning = hot_index(places, vaults, settings, private=private), ""
+    except CoError as error:  # a session starts without it
+        hot, warning = (), f"WARNING: The prompt goes without the knowledge index: {error.message} {error.hint}".strip()
+    context = assemble_context(vaults, private=private, hot=hot)
+    return replace(context, warnings=(*context.warnings, warning)) if warning else context
+
+
+def assemble_context(vaults: Iterable[Vault], *, private: bool, hot: tuple[Hot, ...] = ()) -> Context:
+    """Bring the context documents, the pinned memories and the hot index together."""
     documents: dict[str, str] = {}
     pinned: list[Note] = []
     problems: list[Problem] = []
@@ -144,7 +161,7 @@ def assemble_context(vaults: Iterable[Vault], *, private: bool) -> Context:
         documents[GLOBAL] = without_overridden(documents[GLOBAL], documents[PROJECT])
         if not _says_something(documents[GLOBAL]):
             del documents[GLOBAL]
-    return replace(_within_budget(documents, pinned, problems), withheld=withheld)
+    return replace(_within_budget(documents, pinned, problems, hot), withheld=withheld, hot=hot)
 
 
 def without_comments(body: str) -> str:
@@ -173,7 +190,7 @@ def pinned_memories(vault: Vault) -> tuple[list[Note], list[Problem]]:
     return sorted(kept, key=lambda note: note.id or 0), broken
 
 
-def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list[Problem]) -> Context:
+def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list[Problem], hot: tuple[Hot, ...]) -> Context:
     sections, parts, warnings = [], [], []
     for name in (GLOBAL, PROJECT):
         if name in documents:
@@ -190,14 +207,18 @@ def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list
         bullets = "\n".join(_bullet(note) for note in pinned)
         sections.append(f"### Pinned Memories\n{bullets}")
         parts.append(Part("Pinned Memories", len(bullets.encode("utf-8"))))
-    if not sections:
+    listed = neutralise(block(hot))
+    if listed:
+        parts.append(Part(_INDEX, len(listed.encode("utf-8"))))
+    text = "\n\n".join(filter(None, ("## Internal Knowledge\n\n" + "\n".join(sections) if sections else "", listed)))
+    if not text:
         return Context("", 0, problems=tuple(problems))
-    text = "## Internal Knowledge\n\n" + "\n".join(sections)
     size = len(wrap(text).encode("utf-8"))
     if size > SIZE_LIMIT:
         text = cut_at_line(text, SIZE_LIMIT - len(wrap("").encode("utf-8")))
         kept = len(wrap(text).encode("utf-8"))
-        gone = [part.name for part in parts if f"### {part.name}\n" not in f"{text}\n"]
+        headings = {part.name: f"### {part.name}\n" for part in parts} | {_INDEX: f"{HEADING}\n"}
+        gone = [part.name for part in parts if headings[part.name] not in f"{text}\n"]
         lost = f", without {' and '.join(gone)}" if gone else ""
         warnings.append(
             f"ERROR: Knowledge size {size} bytes exceeds {SIZE_LIMIT} bytes: cut to {kept} bytes{lost}. "

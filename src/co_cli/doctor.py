@@ -12,12 +12,12 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from co_cli.coverage import differences, throw_away
 from co_cli.errors import CoError
 from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import HEADER_LIMIT, FrontmatterError, parse_frontmatter, render_field, replace_fields
 from co_cli.links import Link, Named, Names, key_of, links
 from co_cli.note import CONTEXT, FOLDERS, MEMORY, Note, NoteError, Problem, instant, memory_name, parse_note, slugify
-from co_cli.sync import differences, throw_away
 from co_cli.vault import IGNORED, Vault
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _CHUNK = 4096
-_ENDING, _DOT = b".md", b"."
+_ENDING, _DOT = b".md", ord(".")
 
 
 class Look(NamedTuple):
@@ -30,7 +30,7 @@ class Look(NamedTuple):
         """What tells this state of the folder from every other: the names in it, and their stamps."""
         from zlib import crc32
 
-        return f"{len(self.names)} {crc32(b'/'.join(self.names))} {sum(self.stamps)}"
+        return f"{len(self.names)} {crc32(b'/'.join(self.names))} {hash(tuple(self.stamps))}"
 
     def by_name(self) -> dict[str, int]:
         """The stamp of each file."""
@@ -41,7 +41,7 @@ def look(folder: str) -> Look:
     """Look at the note files of a folder; raises ``OSError``."""
     if os.stat not in os.supports_dir_fd:
         return _look_one_by_one(folder)
-    names = [name for name in os.listdir(os.fsencode(folder)) if name.endswith(_ENDING) and not name.startswith(_DOT)]
+    names = [name for name in os.listdir(os.fsencode(folder)) if name.endswith(_ENDING) and name[0] != _DOT]
     stamps: list[int] = []
     gone: list[bytes] = []
     see, add = os.lstat, stamps.append

@@ -13,7 +13,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
-from co_cli.files import make_folder
 from co_cli.note import (
     ARTICLE,
     CONTEXT,
@@ -29,22 +28,26 @@ from co_cli.note import (
     parse_ref,
     render_memory,
 )
-from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve, tier
-from co_cli.settings import Places, Settings, find_places, load_settings
+from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve
+from co_cli.settings import Places, find_places
+from co_cli.shelf import Saved
+from co_cli.upkeep import Upkeep, search_means
 from co_cli.vault import Vault, open_vaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from co_cli.context import Context
+    from co_cli.coverage import Coverage
     from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
     from co_cli.prompt import Prompt
     from co_cli.retrieval.neighbours import Neighbour
     from co_cli.retrieval.ranked import Rebuilt
+    from co_cli.seed import Changed as ChangedSeed
+    from co_cli.seed import Seeding
     from co_cli.survey import Survey, ToolCall
-    from co_cli.sync import Coverage, SyncReport
-    from co_cli.usage import UsageLog
+    from co_cli.sync import SyncReport
 
 __all__ = [
     "ARTICLE",
@@ -54,6 +57,7 @@ __all__ = [
     "PROJECT",
     "TOPIC",
     "Change",
+    "ChangedSeed",
     "Context",
     "Coverage",
     "FileChange",
@@ -73,6 +77,7 @@ __all__ = [
     "Recalled",
     "Report",
     "Saved",
+    "Seeding",
     "Survey",
     "SyncReport",
     "ToolCall",
@@ -81,25 +86,8 @@ __all__ = [
     "is_expired",
     "open_knowledge",
     "open_knowledge_at",
+    "search_means",
 ]
-
-_CONTEXT_TEMPLATE = """---
-version: 1
-updated: {now}
----
-
-# {title}
-
-<!-- What every session should know, a line each: - Key: value. Comments and bare headings are not loaded. -->
-"""
-
-
-class Saved(NamedTuple):
-    """What became of a text that was to be kept."""
-
-    note: Note
-    outcome: str
-    """``created``, ``updated``, or ``unchanged`` where a note already says it."""
 
 
 class Forgotten(NamedTuple):
@@ -133,13 +121,8 @@ class LoggedChange(NamedTuple):
     change: Change
 
 
-class KnowledgeBase:
+class KnowledgeBase(Upkeep):
     """The notes of one user and one project."""
-
-    def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
-        self.places = places
-        self.vaults = vaults
-        self._usage: UsageLog | None = None
 
     def rehearse(self, action: Callable[[KnowledgeBase], object]) -> tuple[FileChange, ...]:
         """What an action would do to which files, without doing it; its errors are raised as they would be."""
@@ -298,7 +281,7 @@ class KnowledgeBase:
                         draft.remove(note)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
                 if not self._rehearses:
-                    sync.forget(vault, self.places.cache, mine)
+                    sync.forget(vault, self.places.cache, (note.path for note in mine))
         if not self._rehearses:
             survey.forget(self.vaults, self._log, notes)
         return Forgotten(tuple(notes))
@@ -362,23 +345,25 @@ class KnowledgeBase:
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
         only = Filter(chosen, tags=clean_tags(tags), expired=expired)
         settings = self.settings()
+        problems = self._sow(settings)
         means = search_means(self.places, settings)._replace(progress=progress)
-        return retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
+        found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
+        return found._replace(problems=(*found.problems, *problems)) if problems else found
 
     def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
         """The notes that these are linked with, in both directions, by the paths of these."""
-        from co_cli.retrieval.neighbours import neighbours
         from co_cli.retrieval.ranked import Searcher
 
         with Searcher(self.vaults, search_means(self.places, self.settings())) as searcher:
-            searcher.refresh(by_meaning=False)
-            return neighbours(searcher.sources, notes)
+            return searcher.neighbours(notes)
 
     def get(self, ref: str) -> Note:
         """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
         parsed = parse_ref(ref)
         if parsed is None:
             raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
+        if parsed.kind == TOPIC:
+            self._sow()
         for vault in self.vaults:
             if parsed.vault in ("", vault.name):
                 note = vault.find(parsed.kind, parsed.name)
@@ -402,7 +387,7 @@ class KnowledgeBase:
         """All notes of these kinds, by vault and id."""
         only = Filter(tuple(kinds), clean_tags(tags), category, key, expired=True)
         notes: list[Note] = []
-        problems: list[Problem] = []
+        problems: list[Problem] = [*self._sow()] if TOPIC in only.kinds else []
         for vault in self.vaults:
             scan = vault.scan(only.kinds, archived=archived)
             notes.extend(sorted(filter(only.admits, scan.notes), key=lambda note: (note.id or 0, note.kind, note.slug)))
@@ -424,37 +409,6 @@ class KnowledgeBase:
         return ()
 
     # ------------------------------------------------------------------------------------------------------------- topics
-
-    def write_topic(
-        self,
-        name: str,
-        content: str,
-        *,
-        tags: Iterable[str] | None = None,
-        source: str = "user",
-        in_global: bool = False,
-        created: str = "",
-        updated: str = "",
-        expected_sha: str | None = None,
-    ) -> Saved:
-        """Write a shared document. A topic that is there under this name or one like it gets the new text, and the new tags
-        if there are any; it keeps its ``created``, and its old text is in the journal.
-
-        With ``expected_sha`` the change is refused where the topic is no longer the one that was read; ``""`` says that
-        there was none.
-        """
-        from co_cli import topic
-
-        vault, slug = topic.home(self.vaults, name, in_global=in_global)
-        with vault.change("topic") as draft:
-            fields = {"source": source, "created": created, "updated": updated}
-            return Saved(*topic.write(draft, vault, slug, content, tags=tags, expected_sha=expected_sha, **fields))
-
-    def topic(self, name: str) -> Note:
-        """The topic that a name means, however it is spelt; the project's before that of all projects."""
-        from co_cli import topic
-
-        return topic.named(self.vaults, name)
 
     def topics(self, *, tags: Iterable[str] = ()) -> Listing:
         """All topics, by their names."""
@@ -495,21 +449,27 @@ class KnowledgeBase:
             found = next((entry for entry in changes if which.lstrip("#") in (str(entry.position), entry.id)), None)
             if found is None:
                 raise NotFound(f"There is no change {which}.", "`co log` lists the changes.")
-        self.vault(found.vault).undo(found.change.number)
+        from co_cli import sync
+
+        vault = self.vault(found.vault)
+        vault.undo(found.change.number)
+        sync.forget(vault, self.places.cache, (os.path.join(vault.root, path) for path in found.change.paths))
         return found
 
     # ----------------------------------------------------------------------------------------------------- what is loaded
 
     def context(self, *, private: bool = False) -> Context:
         """What is always loaded into a prompt, and how it fits its budget."""
-        from co_cli.context import assemble_context
+        from co_cli.context import load_context
 
-        return assemble_context(self.vaults, private=private)
+        self._sow()
+        return load_context(self.places, self.vaults, self.settings(), private=private)
 
     def prompt(self, provider: str | None = None, personality: str | None = None, *, private: bool = False) -> Prompt:
         """The assembled system prompt; with ``private`` also what must not leave this machine, if the provider is local."""
         from co_cli.prompt import build_prompt
 
+        self._sow()
         return build_prompt(self.places, self.vaults, provider=provider, personality=personality, private=private)
 
     def personalities(self) -> Mapping[str, str]:
@@ -518,109 +478,10 @@ class KnowledgeBase:
 
         return personalities(self.places)
 
-    # --------------------------------------------------------------------------------------------------------------- usage
-
-    def log_call(self, call: ToolCall) -> str:
-        """Note that a tool was called, with the notes that came back; returns what there is to say of the log, once."""
-        from co_cli.survey import logged
-
-        kept = bool(call.arguments) and self.settings().value("log_arguments") == "yes"
-        return self._log.record(logged(self.vaults, call, arguments=kept))
-
-    def usage(self, days: int = 30) -> Survey:
-        """What agents called in the last days, which notes came back, and which never did."""
-        from co_cli.survey import survey
-
-        return survey(self.vaults, self._log, days)
-
-    @property
-    def _log(self) -> UsageLog:
-        if self._usage is None:
-            from co_cli.usage import UsageLog, usage_path
-
-            self._usage = UsageLog(usage_path(self.places.state))
-        return self._usage
-
-    # ------------------------------------------------------------------------------------------------------------- caring
-
-    def init(self, *, in_global: bool = False) -> tuple[str, ...]:
-        """Make the folders of a vault and an empty context; nothing that is there is touched. Returns what was made."""
-        from co_cli import memory
-
-        vault = self.vault(GLOBAL if in_global else PROJECT)
-        made = []
-        with vault.change("init") as draft:
-            for name in FOLDERS.values():
-                folder = os.path.join(vault.root, name)
-                if not os.path.lexists(folder):
-                    if not self._rehearses:
-                        make_folder(folder)
-                    made.append(folder)
-            if not os.path.lexists(vault.context_path):
-                title = "User" if in_global else "Project"
-                draft.create(vault.context_path, memory.encode(_CONTEXT_TEMPLATE.format(now=memory.now(), title=title)))
-                draft.summary = f"made {vault.context_path}"
-                made.append(vault.context_path)
-        return tuple(made)
-
-    def check(self, *, fix: bool = False) -> Report:
-        """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything."""
-        from co_cli.doctor import examine
-
-        return examine(self.vaults, self.places.cache, fix=fix)
-
-    def reindex(self, progress: Callable[[str, int, int], None] | None = None) -> tuple[Rebuilt, ...]:
-        """Make the indexes anew from the notes, with their vectors; interrupted, the next try goes on."""
-        from co_cli.retrieval.ranked import rebuild
-
-        return rebuild(self.vaults, search_means(self.places, self.settings())._replace(progress=progress))
-
-    def sync(self, progress: Callable[[str, int, int], None] | None = None) -> Mapping[str, SyncReport]:
-        """Bring the indexes in line with the notes, vectors and all, as a search does by itself; by the vault's name."""
-        from co_cli.retrieval.ranked import Searcher
-
-        means = search_means(self.places, self.settings())._replace(progress=progress)
-        with Searcher(self.vaults, means) as searcher:
-            reports = searcher.refresh(by_meaning=means.embedder != "none", seconds=float("inf"))
-            return {vault.name: report for vault, report in zip(searcher.vaults, reports, strict=True)}
-
-    def coverage(self) -> Mapping[str, Coverage]:
-        """How far the index of each vault knows its notes, by the vault's name; nothing is changed by looking."""
-        from co_cli.sync import coverage
-
-        return {vault.name: coverage(vault, self.places.cache) for vault in self.vaults}
-
-    def mode(self) -> str:
-        """The way of searching where none is asked for: the one that is set or, for ``auto``, what that means now."""
-        settings = self.settings()
-        chosen = settings.value("mode")
-        return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
-
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return load_settings(self.places)
-
     def ref(self, text: str) -> str:
         """The ref that a text is, or an empty string where it is other words."""
         parsed = parse_ref(text)
         return text.strip() if parsed else ""
-
-    def vault(self, name: str) -> Vault:
-        """The vault of this name: ``project`` or ``global``."""
-        return next(vault for vault in self.vaults if vault.name == name)
-
-
-def search_means(places: Places, settings: Settings) -> Means:
-    """What a search works with, as it is set."""
-    return Means(
-        places.cache,
-        embedder=settings.value("embedder"),
-        embedding_url=settings.value("embedding_url"),
-        embedding_model=settings.value("embedding_model"),
-        text_from=int(settings.value("text_from")),
-        hybrid_from=int(settings.value("hybrid_from")),
-        fusion=settings.value("fusion"),
-    )
 
 
 def open_knowledge(project: str | os.PathLike[str] | None = None) -> KnowledgeBase:

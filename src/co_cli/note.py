@@ -319,6 +319,39 @@ def is_expired(note: Note) -> bool:
     return instant(note.expires) < now.timestamp()
 
 
+_HEAD = 4096
+_ID = rb"(?m)^id:[ \t]*[\"']?([0-9]{1,18})"
+# The header as co writes it, with no second id.
+_OWN_ID = rb"---\nid: ([0-9]{1,18})\n(?:(?!id\b|---)[a-z_]+: [^\n]*\n)*---\n"
+_NUMBERED = r"([0-9]{1,18})-"
+
+
+def _fields(raw: bytes) -> dict[str, Any]:
+    """The header of a file, as far as it can be read."""
+    try:
+        return parse_frontmatter(raw.decode("utf-8"))[0]
+    except ValueError:
+        return {}
+
+
+def claimed_ids(raw: bytes) -> set[int]:
+    """The ids that a file could claim: what its header says or, where that cannot be read, what looks like one."""
+    found = re.match(_OWN_ID, raw)
+    if found:
+        return {int(found[1])}
+    claimed = _fields(raw).get("id")
+    if type(claimed) is int:
+        return {claimed}
+    found = re.search(_ID, raw[:_HEAD])
+    return {int(found[1])} if found else set()
+
+
+def numbers_in(path: str) -> list[int]:
+    """The number that the name of a file begins with, if it does."""
+    found = re.match(_NUMBERED, path.replace("\\", "/").rpartition("/")[2])
+    return [int(found[1])] if found else []
+
+
 class Ref(NamedTuple):
     """A parsed ref: which note is meant, and in which vault where that was said."""
 

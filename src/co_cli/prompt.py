@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from co_cli.context import Context, assemble_context, cut_at_line, wrap
+from co_cli.context import Context, cut_at_line, load_context, wrap
 from co_cli.errors import CoError, Corrupt, Invalid, NotFound
 from co_cli.files import read_bytes, reason
 from co_cli.note import NoteError, decode
@@ -18,7 +18,7 @@ from co_cli.settings import PROVIDERS, find_places, load_settings
 from co_cli.vault import open_vaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from co_cli.settings import Places
     from co_cli.vault import Vault
@@ -57,7 +57,7 @@ def get_system_prompt(provider: str, personality: str | None = None) -> str:
 
 def build_prompt(
     places: Places,
-    vaults: Iterable[Vault],
+    vaults: Sequence[Vault],
     *,
     provider: str | None = None,
     personality: str | None = None,
@@ -70,7 +70,7 @@ def build_prompt(
     settings = load_settings(places)
     provider = provider or settings.value("provider")
     provider = ALIASES.get(provider, provider)
-    context = assemble_context(vaults, private=private and provider in LOCAL)
+    context = load_context(places, vaults, settings, private=private and provider in LOCAL)
     instructions, notices = _instructions(places)
     style = ""
     if personality is None:

@@ -297,6 +297,8 @@ def _instant(value: str) -> tuple[str, str]:
         moment = datetime.fromisoformat(value)
     except ValueError:
         return "", ""
+    if not _year(value[: len("2024")]):
+        return "", ""
     following = _resolved(("date", moment.year, moment.month, moment.day), "")[1]
     return (value, following) if following else ("", "")
 

@@ -61,6 +61,10 @@ SETTINGS = (
     Setting("embedder", "static", f"what makes vectors: {', '.join(EMBEDDERS)}", harmless=False, choices=EMBEDDERS),
     Setting("embedding_url", "", "address of the server that makes vectors", harmless=False),
     Setting("embedding_model", "", "model of the server that makes vectors", harmless=False),
+    Setting("hot_tools", "2", "hot index: weight of each tag that names a tool", harmless=True, number=True),
+    Setting("hot_topics", "2", "hot index: weight of how often a topic came back", harmless=True, number=True),
+    Setting("hot_memories", "1", "hot index: weight of how often a memory came back", harmless=True, number=True),
+    Setting("seed_folders", "", f"more folders of seed documents, with {os.pathsep!r} between", harmless=False),
     Setting("log_arguments", "no", "whether `co usage` keeps what tools were called with", harmless=False, choices=YES_NO),
     Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
 )
@@ -89,6 +93,11 @@ class Places(NamedTuple):
     def project_vault(self) -> str:
         """The folder of the project's vault."""
         return os.path.join(self.project, PROJECT_FOLDER, "knowledge")
+
+    @property
+    def usage_log(self) -> str:
+        """The file of the log of tool calls."""
+        return os.path.join(self.state, "usage.db")
 
     @property
     def user_settings(self) -> str:

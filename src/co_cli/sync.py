@@ -2,8 +2,9 @@
 
 Owns what has to be read again, what is gone, and what becomes of a note on the way into the index. Knows nothing of queries.
 
-Nothing is believed to be gone that was not seen to be: a folder that cannot be listed, has vanished or lies there empty
-takes nothing out of the index. A file is read again when its stat has changed, and indexed again when its bytes have.
+Nothing is believed to be gone that was not seen to be: a folder that cannot be listed, has vanished, or is an empty one in
+the place of that which was there, takes nothing out of the index. A file is read again when its stat has changed, and
+indexed again when its bytes have.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import CoError
+from co_cli.errors import CoError, Unavailable
 from co_cli.index.database import Damaged, database_path, remove
-from co_cli.index.store import Entry, Index, Part
+from co_cli.index.store import Entry, Index, Part, as_text
 from co_cli.note import FOLDERS, MEMORY, NoteError, Problem, instant, parse_note
 
 if TYPE_CHECKING:
@@ -32,14 +33,15 @@ if TYPE_CHECKING:
 
 BATCH = 250
 """Files that are taken in at once: few enough that nobody who waits to write waits long."""
+_AT_FIRST, _QUICK, _SLOW = 8, 0.5, 2.0
+"""Passages that a model is given at first; more where it took less than so many seconds, fewer where it took longer. What it
+has done is kept, however soon it breaks off."""
 _DIGITS = 12
 _DATE = (
     r"(?i)[\W\d_]*(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?"
     r"|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|[ap]m|on|at|of|the|st|nd|rd|th)[\W\d_]*)*"
 )
 _SEPARATOR = "\x1f"
-_ANEW = "anew"
-"""What says in an index that it was begun anew on request: what it lacks is what that request has not come to."""
 
 
 class SyncReport(NamedTuple):
@@ -52,123 +54,26 @@ class SyncReport(NamedTuple):
     unchanged: int = 0
     problems: tuple[Problem, ...] = ()
     """The files that are no notes, or could not be read, with the reason."""
+    unseen: tuple[str, ...] = ()
+    """The kinds of which the index knows notes, but of which no file could be seen."""
 
 
 def open_index(vault: Vault, cache: str) -> Index:
     """Open the index of a vault, in its folder or, where that cannot be written, in the cache folder."""
-    vault.tell_git()
-    return Index(index_path(vault, cache))
+    path = index_path(vault, cache)
+    if os.path.dirname(path) == vault.root:
+        vault.tell_git()
+    return Index(path)
 
 
 def index_path(vault: Vault, cache: str) -> str:
     """Where the index of a vault lies, or would lie."""
-    label = os.path.basename(vault.journal_folder)
-    return database_path(vault.root, os.path.join(cache, "index", f"{label}.db"))
+    otherwise = _path_in_cache(vault, cache)
+    return database_path(vault.root, otherwise) if vault.is_whole() else otherwise
 
 
-class Coverage(NamedTuple):
-    """How far the index of a vault knows its notes."""
-
-    path: str
-    files: int
-    """Note files there are."""
-    indexed: int = 0
-    """Those of them that the index knows as they are now."""
-    passages: int = 0
-    vectors: int = 0
-    model: str = ""
-    """The fingerprint of the model that the vectors are of."""
-    bytes: int = 0
-    damage: str = ""
-    """Why the index cannot be used as it is; it is made anew at the next search."""
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is an index at all."""
-        return self.bytes > 0
-
-
-def coverage(vault: Vault, cache: str) -> Coverage:
-    """Look at the index of a vault without changing anything."""
-    path = index_path(vault, cache)
-    seen = {kind: vault.stamps(kind, []) or {} for kind in FOLDERS}
-    files = sum(map(len, seen.values()))
-    try:
-        size = os.stat(path).st_size
-    except OSError:
-        return Coverage(path, files)
-    try:
-        with closing(Index(path, as_it_is=True)) as index:
-            indexed = sum(_known(vault, index, kind, seen[kind]) for kind in FOLDERS)
-            totals = index.totals()
-            return Coverage(path, files, indexed, totals.passages, totals.vectors, index.meta("embedder") or "", size)
-    except (Damaged, CoError) as error:
-        return Coverage(path, files, bytes=size, damage=str(error))
-
-
-def _known(vault: Vault, index: Index, kind: str, seen: dict[str, int]) -> int:
-    """How many files of a kind the index knows as they are; where their stamps do not settle it, their bytes do."""
-    from hashlib import sha256
-
-    stamps, hashes = index.stamps(kind), index.hashes(kind)
-    unsettled = [name for name in seen if stamps.get(name) == 0]
-    known = sum(stamps.get(name) == stamp for name, stamp in seen.items())
-    for path, raw in vault.named_files(kind, unsettled, []):
-        known += sha256(raw).digest() == hashes[path.rpartition(os.sep)[2]]
-    return known
-
-
-def differences(vault: Vault, cache: str) -> list[Problem]:
-    """Where the index of a vault says something else than the files, in a way that no search would notice by itself."""
-    from hashlib import sha256
-
-    path = index_path(vault, cache)
-    if not os.path.exists(path):
-        return []
-    hint = "co doctor --fix throws it away; the next search makes it anew from the notes."
-    try:
-        with closing(Index(path, as_it_is=True)) as index:
-            unsound = index.unsound()
-            if unsound:
-                return [Problem(path, f"the index is damaged: {unsound}", hint=hint, code="index-damaged")]
-            problems = []
-            for kind in FOLDERS:
-                stamps, hashes = index.stamps(kind), index.hashes(kind)
-                settled = [name for name, stamp in (vault.stamps(kind, []) or {}).items() if stamps.get(name) == stamp]
-                for file, raw in vault.named_files(kind, settled, []):
-                    if sha256(raw).digest() != hashes[file.rpartition(os.sep)[2]]:
-                        problems.append(Problem(file, "the index holds another text of it", hint=hint, code="index-differs"))
-            return problems
-    except (Damaged, CoError) as error:
-        return [Problem(path, f"the index cannot be used: {error}", hint=hint, code="index-damaged")]
-
-
-def begin_anew(vault: Vault, cache: str, *, by_meaning: bool) -> None:
-    """Throw the index of a vault away, to be made anew; one that was begun anew and still lacks something is kept."""
-    known = coverage(vault, cache)
-    lacks = known.indexed < known.files or (by_meaning and known.vectors < known.passages)
-    if known.exists and not known.damage and lacks:
-        with closing(open_index(vault, cache)) as index:
-            if index.meta(_ANEW):
-                return
-    throw_away(vault, cache)
-    with closing(open_index(vault, cache)) as index, index.writing():
-        index.set_meta(_ANEW, 1)
-
-
-def end_anew(index: Index) -> None:
-    """Note that what was asked for is done."""
-    with index.writing():
-        index.set_meta(_ANEW, 0)
-
-
-def throw_away(vault: Vault, cache: str) -> None:
-    """Remove the index of a vault, which loses nothing but the time to make it anew."""
-    from co_cli.files import locked
-
-    path = index_path(vault, cache)
-    with locked(os.path.dirname(path)):
-        remove(path)
+def _path_in_cache(vault: Vault, cache: str) -> str:
+    return os.path.join(cache, "index", f"{os.path.basename(vault.journal_folder)}.db")
 
 
 def sync(
@@ -178,18 +83,23 @@ def sync(
     return _Sync(vault, index, progress).run(kinds)
 
 
-def forget(vault: Vault, cache: str, notes: Iterable[Note]) -> None:
-    """Take notes whose files were just removed out of the index, if there is one, and leave nothing of them in its files.
+def forget(vault: Vault, cache: str, paths: Iterable[str]) -> None:
+    """Take files that were just removed out of the index, if there is one, and leave nothing of them in its files.
 
     What stands in the way is no error: the next sync sees that the files are gone.
     """
-    if not os.path.exists(index_path(vault, cache)):
+    own, elsewhere = index_path(vault, cache), _path_in_cache(vault, cache)
+    if own != elsewhere:  # what was kept there while the vault could not be written
+        remove(elsewhere)
+    if not os.path.exists(own):
         return
     with suppress(Damaged, CoError), closing(open_index(vault, cache)) as index:
         with index.writing():
-            for note in notes:
-                known = index.find(note.kind, os.path.basename(note.path))
-                if known and not os.path.lexists(note.path):
+            for path in paths:
+                folder, name = os.path.split(path)
+                kind = next((kind for kind in FOLDERS if vault.path_of(kind, "") == os.path.join(folder, "")), "")
+                known = index.find(kind, name)
+                if known and not os.path.lexists(path):
                     index.remove(known.id)
         index.tidy()
 
@@ -205,18 +115,21 @@ class _Sync:
         self.indexed: list[str] = []
         self.removed: list[str] = []
         self.renamed: list[str] = []
+        self.unseen: list[str] = []
         self.unsettled: dict[str, int] = dict.fromkeys(FOLDERS, 0)
         """Files of each kind whose stat does not say for certain what they hold."""
 
     def run(self, kinds: Iterable[str]) -> SyncReport:
-        unchanged = 0
+        unchanged, version = 0, self.index.version()
         changed: dict[str, list[str]] = {}
         states: dict[str, str] = {}
         gone: dict[tuple[str, str], bytes | None] = {}
         for kind in kinds:
             look = self.vault.look(kind, self.problems)
-            if not look or not look.names:
-                continue  # what is not there to be seen is not seen to be gone
+            if look is None or (not look.names and not self._is_known_folder(kind)):
+                if self.index.stamps(kind):  # what is not there to be seen is not seen to be gone
+                    self.unseen.append(kind)
+                continue
             states[kind] = look.state
             if self.index.meta(f"state:{kind}") == states[kind]:
                 unchanged += len(look.names)
@@ -231,16 +144,28 @@ class _Sync:
         if changed:
             unchanged += self._take_in(changed, gone)
             self._remove(gone)
-            self._remember(states, changed)
+            self._remember(states, changed, version)
             self.index.count_frequent()
-        return SyncReport(tuple(self.indexed), tuple(self.removed), tuple(self.renamed), unchanged, tuple(self.problems))
+        indexed, removed, renamed = map(tuple, (self.indexed, self.removed, self.renamed))
+        return SyncReport(indexed, removed, renamed, unchanged, tuple(self.problems), tuple(self.unseen))
 
-    def _remember(self, states: dict[str, str], changed: dict[str, list[str]]) -> None:
-        """Remember the state of each folder that is known to the last file, so that one look tells that it is the same."""
-        for kind in changed:
-            if not self.unsettled[kind] and self.index.meta(f"state:{kind}") != states[kind]:
-                with self.index.writing():
-                    self.index.set_meta(f"state:{kind}", states[kind])
+    def _is_known_folder(self, kind: str) -> bool:
+        """Whether a folder without notes is the one that had some, and not one on which a disk should be mounted."""
+        return bool(self.index.meta(f"folder:{kind}") == self.vault.folder_identity(kind))
+
+    def _remember(self, states: dict[str, str], changed: dict[str, list[str]], version: int) -> None:
+        """Remember the state of each folder that is known to the last file, so that one look tells that it is the same.
+
+        Not where another process has written meanwhile: what it saw may be newer than what was seen here.
+        """
+        found = {f"folder:{kind}": self.vault.folder_identity(kind) for kind in changed}
+        found.update((f"state:{kind}", states[kind]) for kind in changed if not self.unsettled[kind])
+        news = {key: value for key, value in found.items() if self.index.meta(key) != value}
+        if news:
+            with self.index.writing():
+                if self.index.version() == version:
+                    for key, value in news.items():
+                        self.index.set_meta(key, value)
 
     def _take_in(self, changed: dict[str, list[str]], gone: dict[tuple[str, str], bytes | None]) -> int:
         """Read the changed files, batch by batch; returns how many turned out to hold what they held."""
@@ -255,33 +180,53 @@ class _Sync:
         return unchanged
 
     def _take_in_batch(self, kind: str, names: list[str], gone: dict[tuple[str, str], bytes | None]) -> int:
-        from hashlib import sha256
-
         problems: list[Problem] = []
-        stamps = {name: self.vault.settled_stamp(kind, name) for name in names}  # before they are read, not after
+        known = {name: self.index.find(kind, name) for name in names}  # before they are read, not after
+        stamps = {name: self.vault.settled_stamp(kind, name) for name in names}
         self.unsettled[kind] += sum(not stamp for stamp in stamps.values())
-        read = {
-            path.rpartition(os.sep)[2]: (raw, sha256(raw).digest())
-            for path, raw in self.vault.named_files(kind, names, problems)
-        }
         # read and parsed before the transaction begins: nobody waits for what concerns only this process
-        entries = {}
-        touched = []
-        for name, (raw, sha) in read.items():
-            known = self.index.find(kind, name)
-            if known and known.sha == sha:
-                touched.append((known.id, stamps[name]))
+        touched: list[str] = []
+        entries: dict[str, Entry] = {}
+        for name, raw, sha in self._read(kind, names, problems):
+            before = known[name]
+            if before and before.sha == sha:
+                touched.append(name)
             else:
                 entries[name] = self._entry(kind, name, stamps[name], raw, sha)
         unread = {problem.path.rpartition(os.sep)[2]: problem for problem in problems}
+        missing = [name for name in names if known[name] and name not in entries and name not in touched]
         with self.index.writing():
-            for note, stamp in touched:
-                self.index.touch(note, stamp)
+            self.index.set_meta(f"state:{kind}", "")  # none that was seen before, until all is known again
+            raced = [name for name in (*touched, *entries) if self.index.find(kind, name) != known[name]]
+            for name, raw, sha in self._read(kind, raced, problems) if raced else ():
+                # Another process was faster. Which of the two has read the newer file only the file can tell.
+                if name not in entries or entries[name].sha != sha:
+                    entries[name] = self._entry(kind, name, 0, raw, sha)
+                    self.unsettled[kind] += 1
+            for name in touched:
+                before = known[name]
+                if before and name not in raced:
+                    self.index.touch(before.id, stamps[name])
             for entry in entries.values():
                 self._put(entry, gone)
+            for name in missing:
+                self._drop(kind, name)
             for name, problem in unread.items():
                 self._note_unread(kind, name, problem)
         return len(touched)
+
+    def _read(self, kind: str, names: list[str], problems: list[Problem]) -> Iterator[tuple[str, bytes, bytes]]:
+        from hashlib import sha256
+
+        for path, raw in self.vault.named_files(kind, names, problems):
+            yield path.rpartition(os.sep)[2], raw, sha256(raw).digest()
+
+    def _drop(self, kind: str, name: str) -> None:
+        """Take out what has become something else than a file: a folder, or a link. What cannot be read now stays."""
+        known = self.index.find(kind, name)
+        if known and not self.vault.may_be_note(kind, name):
+            self.index.remove(known.id)
+            self.removed.append(self.vault.path_of(kind, name))
 
     def _put(self, entry: Entry, gone: dict[tuple[str, str], bytes | None]) -> None:
         path = self.vault.path_of(entry.kind, entry.name)
@@ -290,7 +235,7 @@ class _Sync:
             self.index.touch(known.id, entry.stamp)
             return
         former = next((key for key, sha in gone.items() if sha == entry.sha), None) if gone and not known else None
-        if former:
+        if former and not os.path.lexists(self.vault.path_of(*former)):
             del gone[former]
             self.index.rename(former, entry.kind, entry.name)
             self.renamed.append(path)
@@ -311,6 +256,7 @@ class _Sync:
         for start in range(0, len(keys), BATCH):
             with self.index.writing():
                 for kind, name in keys[start : start + BATCH]:
+                    self.index.set_meta(f"state:{kind}", "")
                     path = self.vault.path_of(kind, name)
                     known = self.index.find(kind, name)
                     if known and not os.path.lexists(path):
@@ -324,7 +270,8 @@ class _Sync:
         except NoteError as error:
             problem = error.problem
             self.problems.append(problem)
-            packed = _SEPARATOR.join((problem.message, str(problem.line), problem.hint, problem.code))
+            said = (problem.message, str(problem.line), problem.hint, problem.code)
+            packed = _SEPARATOR.join(as_text(part).replace(_SEPARATOR, " ") for part in said)
             return Entry(kind, name, stamp, sha, packed)
         return Entry(
             kind,
@@ -333,7 +280,7 @@ class _Sync:
             sha,
             None,
             _number(note),
-            note.title,
+            as_text(note.title),
             note.tags,
             instant(note.created) if note.created else 0.0,
             note.category,
@@ -346,25 +293,41 @@ class _Sync:
         )
 
 
-def embed(vault: Vault, index: Index, embedder: Embedder, *, seconds: float, progress: Progress | None = None) -> None:
-    """Give the passages that have no vector yet to a model, for as long as there is time; private ones to local ones."""
+def embed(vault: Vault, index: Index, embedder: Embedder, *, seconds: float, progress: Progress | None = None) -> bool:
+    """Give the passages that have no vector yet to a model, for as long as there is time; private ones to local ones.
+
+    Returns whether there were vectors of another model, which are of no use.
+    """
     from co_cli.index import vectors
 
-    vectors.prepare(index, embedder.fingerprint)
-    deadline = time.monotonic() + seconds
-    totals, last = index.totals(), 0
+    had_others = vectors.prepare(index, embedder.fingerprint)
+    now = time.monotonic()
+    deadline = now + seconds
+    totals, last, size, done = index.totals(), 0, _AT_FIRST, 0
     if totals.vectors >= totals.passages:
-        return
-    while time.monotonic() < deadline:
-        rows = vectors.pending(index, last, BATCH, private=not embedder.remote)
+        return had_others
+    while now < deadline:
+        rows = vectors.pending(index, last, size, private=not embedder.remote)
         if not rows:
-            return
+            break
         last = rows[-1].passage
         texts = _texts(vault, rows)
-        if texts:
-            vectors.put(index, embedder.fingerprint, list(texts), embedder.embed(list(texts.values())))
+        try:
+            found = embedder.embed(list(texts.values()), seconds=deadline - now) if texts else []
+        except Unavailable:
+            if done and time.monotonic() >= deadline:
+                break  # not out of order, but slow
+            raise
+        vectors.put(index, embedder.fingerprint, list(texts), found)
+        done += len(found)
+        began, now = now, time.monotonic()
+        if now - began < _QUICK:
+            size = min(2 * size, BATCH)
+        elif now - began > _SLOW:
+            size = max(size // 2, 1)
         if progress:
             progress(index.totals().vectors, totals.passages)
+    return had_others
 
 
 def _texts(vault: Vault, rows: list[Pending]) -> dict[int, str]:
@@ -422,7 +385,7 @@ def _by_number(name: str) -> tuple[int, str]:
 def _number(note: Note) -> int | None:
     """What tells which notes were made one after another: a memory's id, or the number that a name begins with."""
     if note.id is not None:
-        return note.id
+        return note.id if 0 <= note.id < 10**_DIGITS else None
     digits = len(note.slug) - len(note.slug.lstrip("0123456789"))
     return int(note.slug[:digits]) if 0 < digits <= _DIGITS else None
 

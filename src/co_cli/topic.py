@@ -150,7 +150,7 @@ def write(
     if expected_sha is not None and (known.sha if known else "") != expected_sha:
         raise _changed(slug, known, content)
     if known is None:
-        return _create(draft, vault, slug, content, tags=tags or (), source=source, created=created, updated=updated)
+        return create(draft, vault, slug, content, tags=tags or (), source=source, created=created, updated=updated)
     wanted = known.tags if tags is None else clean_tags(tags)
     if (known.body, known.tags) == (content, wanted):
         return known, "unchanged"
@@ -180,9 +180,18 @@ def check_content(content: str, tags: Iterable[str], source: str) -> str:
     return content
 
 
-def _create(
-    draft: Draft, vault: Vault, slug: str, content: str, *, tags: Iterable[str], source: str, created: str, updated: str
+def create(
+    draft: Draft,
+    vault: Vault,
+    slug: str,
+    content: str,
+    *,
+    tags: Iterable[str],
+    source: str,
+    created: str = "",
+    updated: str = "",
 ) -> tuple[Note, str]:
+    """Put a new topic into a draft; its text has been checked, and so has that there is none of this name."""
     if vault.find(TOPIC, slug):
         ref = f"{'g:' if vault.name == GLOBAL else ''}topic:{slug}"
         raise Conflict(f"{ref} is in the archive.", f"Bring it back first: co knowledge --restore {ref}")

@@ -1,19 +1,17 @@
 """The log of tool calls: which tool, when, for how long, with what outcome, and which notes came back.
 
-Owns ``usage.db`` in the state folder: its schema, its one way of writing, its pruning, and how use fades with time. Knows
-nothing of notes: a note is the key of its vault and a name. No text of a note is ever in it, and none of a call unless
-that is switched on.
+Owns ``usage.db`` in the state folder: its schema, its one way of writing, and its pruning. Knows nothing of notes: a note is
+the key of its vault and a name. No text of a note is ever in it, and none of a call unless that is switched on.
 
 The log serves the tools and never stands in their way. Many processes write to it at once; who cannot write says so once,
-and goes on. Use fades by half in 30 days. What it has faded to is never computed row by row: each use is added with a
-weight that grows by as much, so that the sums stay in the right order whatever the day.
+and goes on.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,12 +19,12 @@ import apsw
 
 from co_cli.errors import Corrupt, Unavailable
 from co_cli.files import locked, make_folder
+from co_cli.warmth import weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-FILE = "usage.db"
 KEPT_DAYS, KEPT_CALLS, KEPT_BYTES = 180, 100_000, 32 * 1024 * 1024
 """What is kept of the log: the older calls, those above this number, and those above this size go."""
 ARGUMENTS_LIMIT = 500
@@ -37,10 +35,9 @@ OK = "ok"
 _APPLICATION = 0x636F7531  # "cou1": a database of another program is not taken for ours
 _PATIENCE_MS = 1000
 _DAY = 86400.0
-_HALF_LIFE = 30 * _DAY
-_LANDMARK = 1767225600.0
-"""The moment, 2026-01-01, at which one use weighs 1. The weights outgrow a float in the year 2110."""
 _FAINT = 0.01
+_LOG_PAGES = 200
+"""Pages of the write-ahead log, which every process that opens the file has to look through."""
 _PRUNE_EVERY, _PRUNED_AT_ONCE = 256, 2000
 
 # Append only: what has been released stays as it is. The file remembers in user_version how many of these it has seen.
@@ -119,11 +116,6 @@ class Warm(NamedTuple):
     uses: float
 
 
-def usage_path(state: str) -> str:
-    """Where the log lies."""
-    return os.path.join(state, FILE)
-
-
 class UsageLog:
     """The log, for one process; it is opened when it is first needed, and may be shared by threads."""
 
@@ -159,7 +151,7 @@ class UsageLog:
 
     def _add(self, call: Call) -> None:
         connection = self._open()
-        weight = _weight(call.at)
+        added = weight(call.at)
         arguments = call.arguments if call.arguments is None else call.arguments[:ARGUMENTS_LIMIT]
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -172,7 +164,7 @@ class UsageLog:
                 known = connection.execute(
                     "INSERT INTO notes (vault, name, warmth) VALUES (?, ?, ?)"
                     " ON CONFLICT DO UPDATE SET warmth = warmth + excluded.warmth RETURNING id",
-                    (*note, weight),
+                    (*note, added),
                 ).get
                 connection.execute("INSERT INTO returned VALUES (?, ?)", (number, known))
             if number % _PRUNE_EVERY == 0:
@@ -230,15 +222,15 @@ class UsageLog:
         rows = self._read(
             f"SELECT vault, name, warmth FROM notes WHERE vault IN ({marks}) ORDER BY warmth DESC LIMIT ?", (*vaults, limit)
         )
-        weight = _weight(now)
-        return tuple(Warm(Named(vault, name), warmth / weight) for vault, name, warmth in rows)
+        scale = weight(now)
+        return tuple(Warm(Named(vault, name), warmth / scale) for vault, name, warmth in rows)
 
     def uses(self, vault: str, names: Sequence[str], now: float) -> dict[str, float]:
         """What is left of the uses of each of these notes; one that was never used is left out."""
         marks = ", ".join("?" * len(names))
         rows = self._read(f"SELECT name, warmth FROM notes WHERE vault = ? AND name IN ({marks})", (vault, *names))
-        weight = _weight(now)
-        return {name: warmth / weight for name, warmth in rows}
+        scale = weight(now)
+        return {name: warmth / scale for name, warmth in rows}
 
     def _read(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         if not os.path.exists(self.path):
@@ -271,19 +263,6 @@ class UsageLog:
 _inherited: list[apsw.Connection] = []
 
 
-def uses(path: str, vault: str, names: Sequence[str], now: float) -> dict[str, float]:
-    """What is left of the uses of these notes, for one who only looks once; nothing where the log cannot be read."""
-    if not os.path.exists(path):
-        return {}
-    with suppress(Corrupt, Unavailable), closing(UsageLog(path)) as log:
-        return log.uses(vault, names, now)
-    return {}
-
-
-def _weight(at: float) -> float:
-    return float(2.0 ** ((at - _LANDMARK) / _HALF_LIFE))
-
-
 def _file(path: str) -> int:
     try:
         return os.stat(path).st_ino
@@ -298,11 +277,13 @@ def _connect(path: str) -> apsw.Connection:
     try:
         connection.set_busy_timeout(_PATIENCE_MS)
         if connection.pragma("user_version") != len(MIGRATIONS) or connection.pragma("application_id") != _APPLICATION:
-            _migrate(connection)
+            with locked(os.path.dirname(path), _PATIENCE_MS / 1000):  # SQLite does not wait where two turn a log on at once
+                _migrate(connection)
         # A power cut may cost the last calls; a tool must not wait for the disk.
         connection.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON")
         # a process that ends after one call would else wait for the disk, just to tidy up
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.wal_autocheckpoint(_LOG_PAGES)
     except BaseException:
         connection.close()
         raise
@@ -341,7 +322,7 @@ def _prune(connection: apsw.Connection, now: float) -> None:
         "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE id <= ? OR at < ? ORDER BY id LIMIT ?)",
         (last, now - KEPT_DAYS * _DAY, _PRUNED_AT_ONCE),
     )
-    connection.execute("DELETE FROM notes WHERE warmth < ?", (_FAINT * _weight(now),))
+    connection.execute("DELETE FROM notes WHERE warmth < ?", (_FAINT * weight(now),))
 
 
 @contextmanager
@@ -350,7 +331,7 @@ def _complaints(path: str) -> Iterator[None]:
     try:
         yield
     except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise Corrupt(f"{path} cannot be understood: {error}.", f"It is kept as {FILE}.broken, and begun anew.") from error
+        raise Corrupt(f"{path} cannot be understood: {error}.", f"It is kept as {path}.broken, and begun anew.") from error
     except apsw.BusyError as error:
         raise Unavailable(f"{path} is in use by another process.", "This call is not in the log.") from error
     except apsw.Error as error:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import is_within, locked, make_folder, read_bytes, reason, replace_file, sweep
 from co_cli.folder import contents, is_note_name, leads_straight, look, stamp
-from co_cli.frontmatter import parse_frontmatter, replace_fields
+from co_cli.frontmatter import replace_fields
 from co_cli.note import (
     CONTEXT,
     FOLDERS,
@@ -29,34 +29,32 @@ from co_cli.note import (
     Note,
     NoteError,
     Problem,
+    claimed_ids,
     memory_name,
+    numbers_in,
     parse_note,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
     from co_cli.draft import Draft
     from co_cli.folder import Look
     from co_cli.journal import Change, Journal, Step
     from co_cli.settings import Places
 
-ARCHIVE = "archive"
+ARCHIVE, SEED = "archive", "seed"
 IGNORED = (
     "# derived from the notes; co makes it anew\nknowledge.db*\n.lock\n# private notes stay on this machine\n*-private.md\n"
 )
 """What a vault tells git not to keep."""
 
-_SETTLING_NS = 50_000_000
-"""How long after a write its time may still be that of another write: clocks of file systems are coarse."""
+_SECOND_NS = 1_000_000_000
+_SETTLING_NS, _SETTLING_SECONDS_NS = 50_000_000, 2_100_000_000
+"""How long after a write its time may still be that of another write: clocks of file systems are coarse, and some have
+seconds only, or every other one."""
 _READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
 """The problems of files whose bytes can be read all the same."""
-_HEAD = 4096
-_ID = rb"(?m)^id:[ \t]*[\"']?([0-9]{1,18})"
-# The header as co writes it, with no second id.
-_OWN_ID = rb"---\nid: ([0-9]{1,18})\n(?:(?!id\b|---)[a-z_]+: [^\n]*\n)*---\n"
-_NUMBERED = r"([0-9]{1,18})-"
 _LARGEST_ID = 10**15
 """No id that co gave is larger; counting on from one that somebody made up would soon leave what a ref can name."""
 
@@ -115,6 +113,15 @@ class Vault:
         """The path and the bytes of each note file of a kind; what cannot be read is added to the problems."""
         yield from self._read_all(self._folder(kind, archived=archived), None, problems)
 
+    def seeds(self, problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
+        """The path and the bytes of each seed document of this vault."""
+        yield from self._read_all(self.seed_folder, None, problems)
+
+    @property
+    def seed_folder(self) -> str:
+        """The folder of the documents that become topics by themselves, once."""
+        return os.path.join(self.root, SEED)
+
     def named_files(self, kind: str, names: Iterable[str], problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
         """The path and the bytes of just these files of a kind."""
         yield from self._read_all(self._folder(kind), names, problems)
@@ -172,9 +179,31 @@ class Vault:
             found = os.lstat(self.path_of(kind, name))
         except OSError:
             return 0
-        latest = time.time_ns() - _SETTLING_NS
+        in_seconds = not (found.st_mtime_ns % _SECOND_NS and found.st_ctime_ns % _SECOND_NS)
+        latest = time.time_ns() - (_SETTLING_SECONDS_NS if in_seconds else _SETTLING_NS)
         settled = found.st_mtime_ns < latest and found.st_ctime_ns < latest and stat.S_ISREG(found.st_mode)
         return stamp(found) if settled else 0
+
+    def may_be_note(self, kind: str, name: str) -> bool:
+        """Whether there is an ordinary file of this name, or could be: where nobody may look, nothing is known."""
+        try:
+            return stat.S_ISREG(os.lstat(self.path_of(kind, name)).st_mode)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+
+    def folder_identity(self, kind: str) -> str:
+        """What tells the folder of a kind from any other that may lie in its place."""
+        try:
+            found = os.stat(self._folder(kind))
+        except OSError:
+            return ""
+        return f"{found.st_dev} {found.st_ino}"
+
+    def is_whole(self) -> bool:
+        """Whether the vault lies where it belongs, and no link leads out of the project."""
+        return self._inside(self.root)
 
     def count(self, kinds: Iterable[str], enough: int) -> int:
         """How many note files of these kinds there are, counted no further than it takes to know that there are enough."""
@@ -272,7 +301,7 @@ class Vault:
         """The memory with an id; raises ``Conflict`` where there are two, ``Corrupt`` where its file is no note."""
 
         def may_have_id(raw: bytes) -> bool:
-            return wanted in _ids(raw)
+            return wanted in claimed_ids(raw)
 
         broken: list[Problem] = []
         for archived in (False, True):
@@ -285,7 +314,7 @@ class Vault:
             if found:
                 return found[0]
             broken.extend(
-                problem for problem in scan.problems if problem.code in _READABLE or wanted in _numbers(problem.path)
+                problem for problem in scan.problems if problem.code in _READABLE or wanted in numbers_in(problem.path)
             )
             broken.extend(self._wrong_with(wanted, archived=archived))
         if broken:  # no note has the id, but a file that is no note has it in its header or its name
@@ -301,7 +330,7 @@ class Vault:
         except OSError:
             return []
         for name in names:
-            if is_note_name(name) and number in _numbers(name):
+            if is_note_name(name) and number in numbers_in(name):
                 path = os.path.join(folder, name)
                 raw = self._look_closer(path, problems)
                 try:
@@ -376,11 +405,11 @@ class Vault:
         problems: list[Problem] = []
         for archived in (False, True):
             for path, raw in self.files(MEMORY, problems, archived=archived):
-                taken.update(_ids(raw), _numbers(path))
+                taken.update(claimed_ids(raw), numbers_in(path))
         for problem in problems:
             if problem.code == "unreadable" and os.path.basename(problem.path) == FOLDERS[MEMORY]:
                 raise Unavailable(f"{problem.path} {problem.message}.", "Nothing was changed. Check its permissions.")
-            taken.update(_numbers(problem.path))  # a file that cannot be read still has its name
+            taken.update(numbers_in(problem.path))  # a file that cannot be read still has its name
         new_id = max(number for number in taken if number < _LARGEST_ID) + 1
         while new_id in taken:
             new_id += 1
@@ -408,7 +437,7 @@ class Vault:
                 raise Conflict(f"Change {number} has been undone already.", "`co log` lists the changes.")
             steps = self.journal.steps(number)
             taken = self._ids_beside(steps)
-            returning = {number for step in steps for number in _ids(step.before or b"")}
+            returning = {number for step in steps for number in claimed_ids(step.before or b"")}
             for step in reversed(steps):
                 path = absolute(self.root, step.path)
                 now = content_of(path)
@@ -430,7 +459,7 @@ class Vault:
 
         leaving = {absolute(self.root, step.path) for step in steps if step.before is None}
         files = (file for archived in (False, True) for file in self.files(MEMORY, [], archived=archived))
-        return {number for path, raw in files if path not in leaving for number in _ids(raw)}
+        return {number for path, raw in files if path not in leaving for number in claimed_ids(raw)}
 
     def _reverse(self, draft: Draft, step: Step, taken: set[int], returning: set[int]) -> None:
         from co_cli.draft import absolute
@@ -438,14 +467,14 @@ class Vault:
         path, restored = absolute(self.root, step.path), step.before
         folder, name = os.path.split(path)
         if step.after is None and restored is not None and os.path.basename(folder) == FOLDERS[MEMORY]:
-            if _ids(restored) & taken:
+            if claimed_ids(restored) & taken:
                 # Meanwhile another memory got the id: the one that comes back takes a new one.
                 new_id = self.next_id()
                 while new_id in taken | returning:
                     new_id += 1
                 restored = replace_fields(restored.decode("utf-8"), {"id": new_id}).encode("utf-8")
                 path = os.path.join(folder, re.sub(r"^[0-9]+", f"{new_id:03d}", name))
-            taken |= _ids(restored)
+            taken |= claimed_ids(restored)
         draft.put(path, step.after, restored, mode=step.mode)
 
 
@@ -458,6 +487,11 @@ def open_vaults(places: Places) -> tuple[Vault, Vault]:
     )
 
 
+def documents(folder: str, problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
+    """The path and the bytes of each Markdown file in a folder that is no vault, read with the same care."""
+    yield from Vault(folder, "", "")._read_all(folder, None, problems)  # noqa: SLF001 - its own module
+
+
 def _journal_folder(places: Places, root: str, label: str) -> str:
     import zlib
 
@@ -465,28 +499,3 @@ def _journal_folder(places: Places, root: str, label: str) -> str:
     place = os.path.realpath(root).encode("utf-8", "surrogateescape")
     label = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
     return os.path.join(places.state, "journal", f"{label}-{zlib.crc32(place):08x}{zlib.adler32(place):08x}")
-
-
-def _fields(raw: bytes) -> dict[str, Any]:
-    """The header of a file, as far as it can be read."""
-    try:
-        return parse_frontmatter(raw.decode("utf-8"))[0]
-    except ValueError:
-        return {}
-
-
-def _ids(raw: bytes) -> set[int]:
-    """The ids that a file could claim: what its header says or, where that cannot be read, what looks like one."""
-    found = re.match(_OWN_ID, raw)
-    if found:
-        return {int(found[1])}
-    claimed = _fields(raw).get("id")
-    if type(claimed) is int:
-        return {claimed}
-    found = re.search(_ID, raw[:_HEAD])
-    return {int(found[1])} if found else set()
-
-
-def _numbers(path: str) -> list[int]:
-    found = re.match(_NUMBERED, os.path.basename(path))
-    return [int(found[1])] if found else []

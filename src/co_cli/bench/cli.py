@@ -114,7 +114,10 @@ def _make_index(project: str, variables: Mapping[str, str], progress: Progress) 
     """Search until every note is indexed, with its vector: a search waits for them only so long."""
     command = [installed_command(), "recall", RARE_WORD, "--mode", "hybrid", "--json"]
     for search in range(_PATIENCE):
-        if not json.loads(run(command, cwd=project, variables=variables))["degraded"]:
+        found = json.loads(run(command, cwd=project, variables=variables))
+        if not found["degraded"]:
             return
+        if "semantic-unavailable" in found["degraded"]:
+            raise Unavailable(" ".join(found["notices"]))
         progress("making the index", search, _PATIENCE)
     raise Unavailable(f"The index of {os.path.basename(project)} is not whole after {_PATIENCE} searches.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from co_cli.bench.figures import Figure, Times, once, ratio, timed, together
 from co_cli.bench.processes import run_times
 from co_cli.bench.vaults import each_size, open_vault, queries
+from co_cli.errors import Unavailable
 from co_cli.index import vectors
 from co_cli.note import FOLDERS
 from co_cli.query import parse_query
@@ -41,6 +42,8 @@ def measure(sizes: Sequence[int], runs: int, embedder: str, cache: str, progress
         means = Means(cache, embedder=embedder, progress=progress)
         with Searcher([open_vault(project)], means) as searcher:
             searcher.refresh(by_meaning=embedder != "none", seconds=float("inf"))
+            if embedder != "none" and searcher.embedder is None:
+                raise Unavailable(" ".join(searcher.notices))
             searcher.means = means._replace(progress=None)
             figures += _measure(searcher, size, runs, progress)
     return _with_growth(figures)

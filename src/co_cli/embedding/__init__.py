@@ -7,6 +7,7 @@ product is the cosine, and are only comparable under one fingerprint.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from co_cli.errors import Invalid
@@ -48,8 +49,8 @@ class Embedder(Protocol):
     def remote(self) -> bool:
         """Whether a text leaves this machine."""
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """The vectors of many texts, in their order."""
+    def embed(self, texts: Sequence[str], *, seconds: float = inf) -> list[bytes]:
+        """The vectors of many texts, in their order; a server is waited for so many seconds at most."""
 
     def embed_query(self, text: str) -> bytes:
         """The vector of one text, as fast as can be."""

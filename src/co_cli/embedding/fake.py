@@ -5,6 +5,7 @@ Owns that likeness. The same text has the same vector everywhere and for ever.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from co_cli.embedding.vectors import unit
@@ -21,7 +22,7 @@ class Fake:
     dimensions = 32
     remote = False
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, seconds: float = inf) -> list[bytes]:  # noqa: ARG002 - nobody is waited for
         """The vectors of many texts, in their order."""
         return [self.embed_query(text) for text in texts]
 

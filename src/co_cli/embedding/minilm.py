@@ -8,6 +8,7 @@ damaged is made again, and where none can be kept the model is made anew in each
 from __future__ import annotations
 
 import os
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from co_cli.embedding.packages import find_folder, mapped, sampled, unavailable
@@ -75,7 +76,7 @@ class MiniLM:
         """The vector of one text."""
         return self.embed((text,))[0]
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, seconds: float = inf) -> list[bytes]:  # noqa: ARG002 - nobody is waited for
         """The vectors of many texts, in their order; those of like length go through the network together."""
         if self._session is None:
             self._load()

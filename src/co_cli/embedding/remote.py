@@ -6,6 +6,8 @@ what each server's own file is for.
 
 from __future__ import annotations
 
+import time
+from math import inf
 from typing import TYPE_CHECKING
 
 from co_cli.embedding.packages import unavailable
@@ -55,12 +57,13 @@ class Remote:
         """The vector of one text; gives up soon."""
         return self._embedded([self._for_query + text], _QUESTION)[0] if text.strip() else b""
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, seconds: float = inf) -> list[bytes]:
         """The vectors of many texts, in their order."""
         vectors = [b""] * len(texts)
+        deadline = time.monotonic() + seconds
         for places in _batches(texts):
             asked = [self._for_texts + texts[place] for place in places]
-            for place, vector in zip(places, self._embedded(asked, _MANY), strict=True):
+            for place, vector in zip(places, self._embedded(asked, _MANY.until(deadline)), strict=True):
                 vectors[place] = vector
         return vectors
 

@@ -21,6 +21,7 @@ import os
 import re
 import sys
 from collections import Counter
+from math import inf
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,7 @@ class Static:
         """The vector of one text."""
         return self.embed((text,))[0]
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, seconds: float = inf) -> list[bytes]:  # noqa: ARG002 - nobody is waited for
         """The vectors of many texts, in their order."""
         if self._matrix is None and ("numpy" in sys.modules or len(texts) >= _WORTH_NUMPY):
             self._matrix = self._open_matrix()

@@ -35,6 +35,11 @@ class Patience(NamedTuple):
     total: float
     tries: int
 
+    def until(self, deadline: float) -> Patience:
+        """As much of it as there is time for."""
+        left = max(deadline - time.monotonic(), 0.01)
+        return Patience(min(self.connection, left), min(self.answer, left), min(self.total, left), self.tries)
+
 
 class Address(NamedTuple):
     """Where a server listens."""

@@ -26,7 +26,7 @@ from co_cli.exchange.report import (
     ImportEntry,
     short_name,
 )
-from co_cli.knowledge import GLOBAL, PROJECT, open_knowledge_at
+from co_cli.knowledge import GLOBAL, MEMORY, PROJECT, open_knowledge_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,12 +92,12 @@ def take_in(
     for entry in ranked:
         entry.key = entry.key.strip()  # as memories have it: a key of blanks is none
     _settle(ranked)
-    with _rehearsal(kb) if dry_run else nullcontext(kb) as target:
+    with rehearsal(kb) if dry_run else nullcontext(kb) as target:
         store = _Store(target, GLOBAL if in_global else PROJECT)
         for entry in ranked:
             entry.result = store.keep(entry)
     lines = [item.result or item.became(SKIPPED) if isinstance(item, Entry) else item for item in items]
-    return tuple(_as_rehearsed(lines) if dry_run else lines)
+    return tuple(as_rehearsed(lines) if dry_run else lines)
 
 
 # ------------------------------------------------------------------------------------------------------------- settling
@@ -242,8 +242,8 @@ def _words_changed(note: Note) -> float | None:
 
 
 @contextmanager
-def _rehearsal(kb: KnowledgeBase) -> Iterator[KnowledgeBase]:
-    """A knowledge base with copies of the memories, in a folder that is gone afterwards."""
+def rehearsal(kb: KnowledgeBase, kinds: Iterable[str] = (MEMORY,)) -> Iterator[KnowledgeBase]:
+    """A knowledge base with copies of the notes of these kinds, in a folder that is gone afterwards."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="co-dry-run-")
     except OSError as error:
@@ -252,7 +252,7 @@ def _rehearsal(kb: KnowledgeBase) -> Iterator[KnowledgeBase]:
         places = {name: os.path.join(top, name) for name in ("home", "state", "project")}
         copy = open_knowledge_at(**places)
         try:
-            for note in (*kb.list().notes, *kb.list(archived=True).notes):
+            for note in (*kb.list(kinds).notes, *kb.list(kinds, archived=True).notes):
                 relative = os.path.relpath(note.path, kb.vault(note.vault).root)
                 _copy(note, os.path.join(copy.vault(note.vault).root, relative))
         except OSError as error:
@@ -268,12 +268,12 @@ def _copy(note: Note, path: str) -> None:
 
 def _no_room(error: OSError) -> Unavailable:
     return Unavailable(
-        f"A dry run needs a copy of the memories, and none can be made: {error.strerror}.",
+        f"A dry run needs a copy of the notes, and none can be made: {error.strerror}.",
         "Nothing was changed. Name a folder with room in TMPDIR, or import without --dry-run and take it back: co undo",
     )
 
 
-def _as_rehearsed(lines: list[ImportEntry]) -> list[ImportEntry]:
+def as_rehearsed(lines: list[ImportEntry]) -> list[ImportEntry]:
     """The report of a rehearsal: the outcomes that there would be, and no refs to notes that are not there."""
     would = {CREATED: WOULD_CREATE, UPDATED: WOULD_UPDATE}
     made = {line.ref for line in lines if line.outcome == CREATED}

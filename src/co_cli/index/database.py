@@ -6,6 +6,7 @@ Owns the connection, the migrations, and what SQLite's complaints mean. Knows no
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,8 @@ PATIENCE_MS = 5000
 """How long a statement waits for another process that is writing."""
 
 _APPLICATION = 0x636F3031  # "co01": a database of another program is not taken for ours
+_SQLITE, _HEADER, _MARK = b"SQLite format 3\0", 100, slice(68, 72)
+"""How the file of a database begins, and where it says whose it is."""
 
 # Append only: what has been released stays as it is. An index remembers in user_version how many of these it has seen.
 MIGRATIONS = (
@@ -94,11 +97,29 @@ MIGRATIONS = (
         UPDATE totals SET vectors = vectors - 1;
     END;
     """,
+    """
+    CREATE TABLE topic_tags (tag TEXT NOT NULL, note INTEGER NOT NULL, PRIMARY KEY (tag, note)) WITHOUT ROWID;  -- folded
+    CREATE INDEX topic_tags_note ON topic_tags (note);
+    CREATE TRIGGER notes_out AFTER DELETE ON notes BEGIN
+        DELETE FROM topic_tags WHERE note = old.id;
+    END;
+    WITH RECURSIVE split (note, tag, rest) AS (
+        SELECT id, '', substr(tags, 2) FROM notes WHERE kind = 'topic' AND tags != ''
+        UNION ALL
+        SELECT note, substr(rest, 1, instr(rest, char(10)) - 1), substr(rest, instr(rest, char(10)) + 1) FROM split
+        WHERE rest != ''
+    )
+    INSERT OR IGNORE INTO topic_tags SELECT tag, note FROM split WHERE tag != '';
+    """,
 )
 
 
 class Damaged(Exception):
-    """The index cannot be trusted; it has to be made anew from the notes."""
+    """The index with this path cannot be trusted; it has to be made anew from the notes."""
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class Opened(NamedTuple):
@@ -108,7 +129,7 @@ class Opened(NamedTuple):
     file: int
     """Which file it is, whatever becomes of its name."""
     rebuilt: bool
-    """Whether there was an index that could not be used."""
+    """Whether there was none, or one that could not be used."""
 
 
 def open_database(path: str) -> Opened:
@@ -116,18 +137,25 @@ def open_database(path: str) -> Opened:
     make_folder(os.path.dirname(path), mode=0o700)
     file = _file(path)
     try:
-        return Opened(_open(path), _file(path), rebuilt=False)
+        connection, made = _open(path)
     except Damaged:
         discard(path, file)
-    try:
-        return Opened(_open(path), _file(path), rebuilt=True)
-    except Damaged as error:
-        raise Unavailable(f"{path} cannot be used as an index: {error}.", "Remove it, then try again.") from error
+        try:
+            connection, made = _open(path)
+        except Damaged as error:
+            raise unusable(error) from error
+    return Opened(connection, _file(path), made)
+
+
+def unusable(damage: Damaged) -> Unavailable:
+    """The error for an index that stays damaged although it was made anew."""
+    hint = "The notes are safe. Remove it, then try again."
+    return Unavailable(f"{damage.path} cannot be used as an index: {damage}.", hint, code="index-unavailable")
 
 
 def open_existing(path: str) -> Opened:
     """Open an index that is there; raises :class:`Damaged` where it cannot be used."""
-    return Opened(_open(path), _file(path), rebuilt=False)
+    return Opened(_open(path)[0], _file(path), rebuilt=False)
 
 
 def _file(path: str) -> int:
@@ -138,15 +166,35 @@ def _file(path: str) -> int:
 
 
 def database_path(folder: str, otherwise: str) -> str:
-    """Where the index of a vault lies: in its folder or, where that cannot be written, in another place."""
+    """Where the index of a vault lies: in its folder or, where that cannot be, in another place."""
     path = os.path.join(folder, FILE)
-    writable = os.access(folder, os.W_OK) and (not os.path.exists(path) or os.access(path, os.W_OK))
-    return path if writable else otherwise
+    writable = os.access(folder, os.W_OK) and (not os.path.lexists(path) or os.access(path, os.W_OK))
+    return path if writable and not _is_taken(path) else otherwise
+
+
+def _is_taken(path: str) -> bool:
+    """Whether what lies there is no index, nor what is left of one: no file, or the database of another program."""
+    try:
+        with open(path, "rb", opener=_open_itself) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return True
+            header = file.read(_HEADER)
+    except FileNotFoundError:
+        return False
+    except OSError:  # a link, a folder
+        return True
+    mark = int.from_bytes(header[_MARK], "big")
+    return header.startswith(_SQLITE) and len(header) == _HEADER and mark != _APPLICATION
+
+
+def _open_itself(path: str, flags: int) -> int:
+    """Open a file, without following links, and without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def discard(path: str, file: int) -> None:
     """Remove an index that cannot be used, unless another process has made it anew meanwhile."""
-    with locked(os.path.dirname(path)):
+    with locked(os.path.dirname(path), PATIENCE_MS / 1000):
         if _file(path) == file:
             remove(path)
 
@@ -158,49 +206,56 @@ def remove(path: str) -> None:
             os.unlink(path + ending)
 
 
-def _open(path: str) -> apsw.Connection:
+def _open(path: str) -> tuple[apsw.Connection, bool]:
+    """Open an index; says also whether it has just been made."""
+    made = False
     with complaints(path):
         connection = apsw.Connection(path)
         try:
             connection.set_busy_timeout(PATIENCE_MS)
             found = connection.pragma("user_version")
             if found != len(MIGRATIONS) or connection.pragma("application_id") != _APPLICATION:
-                _migrate(connection)
+                # not while another process removes the files of an index that it found damaged
+                with locked(os.path.dirname(path), PATIENCE_MS / 1000):
+                    made = _migrate(connection, path)
             row = connection.execute("SELECT value FROM meta WHERE key = 'analysis'").get
             if row != ANALYSIS_VERSION:
-                raise Damaged("it was made by another version of co")
+                raise Damaged("it was made by another version of co", path)
             # The index can be made again, so a power cut may cost its last changes; it must not cost waiting for the disk.
             connection.execute(
                 "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
-                "PRAGMA mmap_size = 1073741824; PRAGMA secure_delete = ON"
+                "PRAGMA mmap_size = 1073741824; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF"
             ).fetchall()  # to the last statement: execute stops at the first that has something to say
         except BaseException:
             connection.close()
             raise
-        return connection
+        return connection, made
 
 
-def _migrate(connection: apsw.Connection) -> None:
+def _migrate(connection: apsw.Connection, path: str) -> bool:
+    """Bring the schema up to date; returns whether there was none."""
+    if connection.pragma("user_version") == 0:
+        if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").get:
+            raise Damaged("it is the database of another program", path)
+        connection.pragma("application_id", _APPLICATION)  # before anything can be in the log only
     connection.pragma("journal_mode", "wal")
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.pragma("user_version")
         if version > len(MIGRATIONS):
-            raise Damaged("it was made by a newer version of co")
-        if version == 0 and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").get:
-            raise Damaged("it is the database of another program")
-        if version and connection.pragma("application_id") != _APPLICATION:
-            raise Damaged("it is the database of another program")
+            raise Damaged("it was made by a newer version of co", path)
+        if connection.pragma("application_id") != _APPLICATION:
+            raise Damaged("it is the database of another program", path)
         for migration in MIGRATIONS[version:]:
             connection.execute(migration)
         if version == 0:
             connection.execute("INSERT INTO meta VALUES ('analysis', ?)", (ANALYSIS_VERSION,))
-        connection.pragma("application_id", _APPLICATION)
         connection.pragma("user_version", len(MIGRATIONS))
     except BaseException:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+    return bool(version == 0)
 
 
 @contextmanager
@@ -213,9 +268,9 @@ def complaints(path: str) -> Iterator[None]:
         raise Unavailable(f"{path} is in use by another process.", hint, code="index-busy") from error
     except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ:
-            raise Damaged(str(error)) from error
+            raise Damaged(str(error), path) from error
         hint = "The notes are safe. Free some space, or check the folder's permissions."
         raise Unavailable(f"{path} cannot be written: {error}.", hint, code="index-unavailable") from error
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         # corruption shows in many ways: a malformed image, a table that is gone, a value of the wrong kind
-        raise Damaged(str(error)) from error
+        raise Damaged(str(error), path) from error

@@ -14,18 +14,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.index.analysis import is_sign
-from co_cli.index.database import complaints
+from co_cli.index.database import Damaged, complaints
+from co_cli.index.store import as_text, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
 
     from co_cli.index.store import Index
 
 _BUDGET = 2000
 _SHARE = 16
 """What the terms of a query may match: so many passages and, of a large index, one in so many."""
-_MOST = 20_000
-"""Passages that any search ranks at most, however many there are; about 15 ms."""
+_MOST = 30_000
+"""Passages that any search ranks at most, however many there are; about 10 ms."""
 _TERMS = 48
 """Terms that drive a search at most."""
 
@@ -55,25 +56,38 @@ class Narrowing(NamedTuple):
         """What a note has to be, as SQL with its values; empty where every note will do."""
         parts: list[str] = []
         values: list[object] = []
+        with complaints(index.path):
+            some_expire = bool(
+                self.today and index.connection.execute("SELECT 1 FROM notes WHERE expires != '' LIMIT 1").get
+            )
 
         def demand(sql: str, *given: object) -> None:
             parts.append(sql)
             values.extend(given)
 
-        if not self.all_kinds:
+        if not self.all_kinds and self._leaves_out(index):
             demand(f"n.kind IN ({','.join('?' * len(self.kinds))})", *self.kinds)
         for tag in self.tags:
-            demand("instr(n.tags, ?)", f"\n{tag.casefold()}\n")
+            demand("instr(n.tags, ?)", f"\n{as_text(tag).casefold()}\n")
         for column, value in (("category", self.category), ("key", self.key)):
             if value:
-                demand(f"n.{column} = ?", value)
+                demand(f"n.{column} = ?", as_text(value))
         if self.after is not None:
             demand("n.created >= ?", self.after)
         if self.before is not None:
             demand("n.created < ? AND n.created > 0", self.before)
-        if self.today and index.connection.execute("SELECT 1 FROM notes WHERE expires != '' LIMIT 1").get:
+        if some_expire:
             demand("(n.expires = '' OR n.expires >= ?)", self.today)
         return " AND ".join(parts), values
+
+    def _leaves_out(self, index: Index) -> bool:
+        """Whether there are notes of other kinds: where there are only topics, to ask for topics is to ask for all."""
+        kind: object = ""
+        while kind is not None:
+            kind = index.connection.execute("SELECT min(kind) FROM notes WHERE kind > ?", (kind,)).get
+            if kind is not None and kind not in self.kinds:
+                return True
+        return False
 
 
 class Passage(NamedTuple):
@@ -99,13 +113,6 @@ class Passage(NamedTuple):
     stamp: int
     created: float
     pinned: int
-
-
-class Made(NamedTuple):
-    """What tells which notes were made in one go."""
-
-    title: str
-    created: float
 
 
 def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
@@ -136,7 +143,8 @@ def matching(index: Index, terms: Terms, frequency: dict[str, int], narrowing: N
     elif matches > _MOST and not terms.phrases:
         narrowed = "AND rowid > (SELECT max(id) FROM passages) - ?"
         values = [totals.passages * _MOST // matches]
-    query = f"SELECT rowid FROM search WHERE search MATCH ? {narrowed} ORDER BY rank LIMIT ?"
+    # ordered by a value and not by the column, which would have FTS5 sort all matches where only the best are wanted
+    query = f"SELECT rowid FROM search WHERE search MATCH ? {narrowed} ORDER BY +rank LIMIT ?"
     with complaints(index.path):
         return [row[0] for row in index.connection.execute(query, (expression, *values, limit))]
 
@@ -158,8 +166,12 @@ def _drivers(terms: Terms, frequency: dict[str, int], budget: int) -> list[str]:
 def _expression(terms: Terms, drivers: list[str]) -> str:
     """The query in the language of the full-text index; every term is quoted, so that none can be an operator."""
     if terms.phrases:  # a phrase has to be there; the words beside it only rank
-        return " AND ".join(f'"{" ".join(phrase)}"' for phrase in terms.phrases)
-    return " OR ".join(f'"{term}"*' if is_sign(term) else f'"{term}"' for term in drivers)
+        return " AND ".join(map(_quoted, terms.phrases))
+    return " OR ".join(_quoted((term,)) for term in drivers)
+
+
+def _quoted(row: Sequence[str]) -> str:
+    return f'"{" ".join(row)}"' + ("*" if is_sign(row[-1]) else "")
 
 
 _PASSAGES = """
@@ -171,35 +183,39 @@ _PASSAGES = """
 
 def passages(index: Index, ids: Iterable[int]) -> list[Passage]:
     """The passages with these ids, with their notes."""
+    wanted = set(ids)
     with complaints(index.path):
-        query = f"{_PASSAGES} WHERE p.id IN ({','.join(map(str, ids))})"
-        return [Passage(*row) for row in index.connection.execute(query)]
+        found = _read(index, f"{_PASSAGES} WHERE p.id IN ({','.join(map(str, wanted))})")
+    if len(found) < len(wanted):
+        raise Damaged("it has terms or vectors of passages that it does not have", index.path)
+    return found
 
 
 def passages_of(index: Index, notes: Iterable[int]) -> list[Passage]:
     """The passages of these notes."""
     with complaints(index.path):
         query = f"{_PASSAGES} WHERE p.note IN ({','.join(map(str, notes))})"
-        return [Passage(*row) for row in index.connection.execute(query)]
+        return _read(index, query)
 
 
-def beside(
-    index: Index,
-    near: Iterable[Passage],
-    reach: int,
-    are_neighbours: Callable[[Made, Made], bool],
-    narrowing: Narrowing,
-) -> list[int]:
-    """The passages of the notes that are numbered next to those of these passages, under the same title."""
-    made = {passage.note: Made(passage.title, passage.created) for passage in near}
+def _read(index: Index, query: str) -> list[Passage]:
+    found = [Passage(*row) for row in index.connection.execute(query)]
+    return [passage._replace(file=named(passage.file)) if "/" in passage.file else passage for passage in found]
+
+
+def beside(index: Index, near: Iterable[Passage], reach: int, seconds: float, narrowing: Narrowing) -> list[int]:
+    """The passages of the notes that are numbered next to those of these passages, under the same title or, where there is
+    none, made within so many seconds.
+    """
     condition, values = narrowing.condition(index)
     with complaints(index.path):
-        pairs = index.connection.execute(
-            "SELECT o.id, n.id, n.title, n.created FROM notes o CROSS JOIN notes n ON n.kind = o.kind"
-            " AND n.number BETWEEN o.number - ? AND o.number + ? AND n.title = o.title AND n.id != o.id"
-            f" WHERE o.id IN ({','.join(map(str, made))}) {f'AND {condition}' if condition else ''}",
-            (reach, reach, *values),
+        rows = index.connection.execute(
+            "SELECT DISTINCT n.id FROM notes o CROSS JOIN notes n ON n.kind = o.kind"
+            " AND n.number BETWEEN o.number - ? AND o.number + ? AND n.id != o.id"
+            " AND n.title = o.title AND (n.title != '' OR abs(n.created - o.created) < ?)"
+            f" WHERE o.id IN ({','.join(str(passage.note) for passage in near)}) {f'AND {condition}' if condition else ''}",
+            (reach, reach, seconds, *values),
         )
-        notes = {note for one, note, *other in pairs if are_neighbours(made[one], Made(*other))}
+        notes = [row[0] for row in rows]
         query = f"SELECT id FROM passages WHERE note IN ({','.join(map(str, notes))})"
         return [row[0] for row in index.connection.execute(query)] if notes else []

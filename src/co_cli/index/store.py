@@ -5,6 +5,7 @@ Owns every statement that writes, and what a note becomes in the tables. Knows n
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,7 +71,9 @@ class Totals(NamedTuple):
     vectors: int
 
 
-_TABLES = ("meta", "notes", "links", "frequent", "vocabulary", "codes")
+TOPIC = "topic"
+"""The kind of notes that are looked up by their tags alone."""
+_TABLES = ("topic_tags", "meta", "notes", "links", "frequent", "vocabulary", "codes")
 _KEPT = (
     *("stamp", "sha", "problem", "number", "title", "tags", "created"),
     *("category", "key", "expires", "pinned", "private", "parts"),
@@ -90,7 +93,7 @@ _PUT_PASSAGE = """
 """
 
 
-def _line(found: list[str]) -> str:
+def as_line(found: list[str]) -> str:
     """Terms in a line that begins and ends with a blank, so that each is found by what it stands between."""
     return f" {' '.join(found)} " if found else ""
 
@@ -98,6 +101,21 @@ def _line(found: list[str]) -> str:
 def folded_tags(tags: Iterable[str]) -> str:
     """Tags as they are compared: each between line ends."""
     return "".join(f"\n{tag.casefold()}" for tag in tags) + "\n" if tags else ""
+
+
+def as_text(text: str) -> str:
+    """A text that can be written: halves of signs, which no file can hold, become question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def stored(name: str) -> str:
+    """A file's name as a text: bytes that are none are written with a slash, which no name holds."""
+    return name if name.isascii() else re.sub("[\udc80-\udcff]", lambda byte: f"/{ord(byte[0]) - 0xDC00:02x}", name)
+
+
+def named(text: str) -> str:
+    """The name that was stored like this."""
+    return re.sub("/(..)", lambda byte: chr(0xDC00 + int(byte[1], 16)), text) if "/" in text else text
 
 
 class Index:
@@ -138,18 +156,27 @@ class Index:
         """Take a note in, in the place of what was known of its file."""
         known = self.find(entry.kind, entry.name)
         vectors = self._take_out_passages(known.id) if known else {}
-        note = self.connection.execute(_PUT, (*entry[:7], folded_tags(entry.tags), *entry[8:14], len(entry.parts))).get
+        fields = (entry.kind, stored(entry.name), *entry[2:7], folded_tags(entry.tags), *entry[8:14], len(entry.parts))
+        note = self.connection.execute(_PUT, fields).get
+        if entry.kind == TOPIC:
+            self._put_tags(note, entry.tags)
         title, tags = terms(entry.title), terms(" ".join(entry.tags))
         for part in entry.parts:
             name = title + terms(part.heading) if part.heading else title
             body = terms(part.text)
             length = 2 * len(name) + len(tags) + len(body)
             place = (part.start, part.stop, part.line, part.heading, part.digest)
-            self.connection.execute(_PUT_PASSAGE, (note, *place, length, *map(_line, (name, tags, body))))
+            self.connection.execute(_PUT_PASSAGE, (note, *place, length, *map(as_line, (name, tags, body))))
             if part.digest in vectors:
                 self.put_vectors([(self.connection.last_insert_rowid(), *vectors[part.digest])])
         if entry.links:
             self.connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?)", [(note, *link) for link in entry.links])
+
+    def _put_tags(self, note: object, tags: Iterable[str]) -> None:
+        self.connection.execute("DELETE FROM topic_tags WHERE note = ?", (note,))
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO topic_tags VALUES (?, ?)", [(tag.casefold(), note) for tag in tags]
+        )
 
     def touch(self, note: int, stamp: int) -> None:
         """Note that a file was looked at again and holds what it held."""
@@ -157,7 +184,8 @@ class Index:
 
     def rename(self, former: tuple[str, str], kind: str, name: str) -> None:
         """Note that a file has another name now; a kind and a name are what it was known by."""
-        self.connection.execute("UPDATE notes SET kind = ?, name = ? WHERE kind = ? AND name = ?", (kind, name, *former))
+        query = "UPDATE notes SET kind = ?, name = ? WHERE kind = ? AND name = ?"
+        self.connection.execute(query, (kind, stored(name), former[0], stored(former[1])))
 
     def remove(self, note: int) -> None:
         """Forget a note, with its passages, links and vectors."""
@@ -201,33 +229,52 @@ class Index:
 
     # ----------------------------------------------------------------------------------------------------------- reading
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read one state of the index, whatever others write meanwhile."""
+        with complaints(self.path):
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+
     def meta(self, key: str) -> Any:  # noqa: ANN401 - a number or a text, as it was given
         """What was remembered about the index, or ``None``."""
-        return self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
+        with complaints(self.path):
+            return self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
+
+    def version(self) -> int:
+        """A number that changes when another process has written."""
+        with complaints(self.path):
+            return int(self.connection.pragma("data_version"))
 
     def stamps(self, kind: str) -> dict[str, int]:
         """The stamp of each file of a kind that is known."""
         with complaints(self.path):
-            return dict(self.connection.execute("SELECT name, stamp FROM notes WHERE kind = ?", (kind,)))
+            known: dict[str, int] = dict(self.connection.execute("SELECT name, stamp FROM notes WHERE kind = ?", (kind,)))
+        return {named(name): stamp for name, stamp in known.items()} if "/" in "".join(known) else known
 
     def hashes(self, kind: str) -> dict[str, bytes | None]:
         """The hash of each file of a kind, as it was read into the index."""
         with complaints(self.path):
-            return dict(self.connection.execute("SELECT name, sha FROM notes WHERE kind = ?", (kind,)))
+            rows: list[Any] = self.connection.execute("SELECT name, sha FROM notes WHERE kind = ?", (kind,)).fetchall()
+        return {named(name): sha for name, sha in rows}
 
     def find(self, kind: str, name: str) -> Known | None:
         """What is known of a file."""
-        row = self.connection.execute(
-            "SELECT id, stamp, sha FROM notes WHERE kind = ? AND name = ?", (kind, name)
-        ).fetchone()
-        return Known(*row) if row else None
+        with complaints(self.path):
+            query = "SELECT id, stamp, sha FROM notes WHERE kind = ? AND name = ?"
+            row = self.connection.execute(query, (kind, stored(name))).fetchone()
+            return Known(*row) if row else None
 
     def titles(self) -> list[tuple[int, str, str, int | None, str]]:
         """The id of every note, with its kind, the name of its file, its number, and its title."""
         query = "SELECT id, kind, name, number, title FROM notes WHERE problem IS NULL"
         with complaints(self.path):
             rows: list[Any] = self.connection.execute(query).fetchall()
-            return rows
+        return [(note, kind, named(name), number, title) for note, kind, name, number, title in rows]
 
     def links_of(self, note: int) -> list[tuple[str, str, int]]:
         """Where the links of a note lead, as they are written, and their lines."""
@@ -265,17 +312,30 @@ class Index:
             return str(error)
         return "" if fits else "its parts do not fit together"
 
+    def topics_tagged(self, tags: Sequence[str], limit: int) -> dict[str, int]:
+        """The files of the topics with most of these tags, with how many of them each has."""
+        query = f"""
+            SELECT n.name, t.found FROM (
+                SELECT note, count(*) AS found FROM topic_tags WHERE tag IN ({",".join("?" * len(tags))})
+                GROUP BY note ORDER BY found DESC, note LIMIT ?
+            ) t JOIN notes n ON n.id = t.note WHERE n.problem IS NULL
+        """
+        with complaints(self.path):
+            rows: list[Any] = self.connection.execute(query, (*tags, limit)).fetchall()
+            return {named(name): found for name, found in rows}
+
     def problems(self, kinds: Iterable[str]) -> list[tuple[str, str, str]]:
         """The kind, name and problem of each file that is no note."""
         # named, since SQLite would rather look through every note of the kind
         query = "SELECT kind, name, problem FROM notes INDEXED BY notes_problem WHERE kind = ? AND problem IS NOT NULL"
         with complaints(self.path):
-            return [row for kind in kinds for row in self.connection.execute(query, (kind,))]
+            rows: list[Any] = [row for kind in kinds for row in self.connection.execute(query, (kind,))]
+        return [(kind, named(name), problem) for kind, name, problem in rows]
 
     def totals(self) -> Totals:
         """How many passages there are, and how many terms in them."""
         with complaints(self.path):
             row: Any = self.connection.execute("SELECT passages, terms, vectors FROM totals").fetchone()
-        if row is None:
-            raise Damaged("its totals are gone")
+        if not row:
+            raise Damaged("it does not know how much it holds", self.path)
         return Totals(*row)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from co_cli.index.database import complaints
+from co_cli.index.store import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,20 +61,23 @@ def _load(connection: apsw.Connection) -> bool:
                 try:
                     connection.enable_load_extension(True)
                     connection.load_extension(path)
+                    connection.enable_load_extension(False)
                 except (apsw.Error, AttributeError):
                     return False
                 return True
     return False
 
 
-def prepare(index: Index, fingerprint: str) -> None:
-    """Make room for the vectors of a model; those of another are thrown away."""
-    with complaints(index.path):
+def prepare(index: Index, fingerprint: str) -> bool:
+    """Make room for the vectors of a model; those of another are thrown away. Returns whether there were any."""
+    if index.meta("embedder") == fingerprint:
+        return False
+    with index.writing():
+        had_others = index.meta("embedder") != fingerprint and index.totals().vectors > 0
         if index.meta("embedder") != fingerprint:
-            with index.writing():
-                if index.meta("embedder") != fingerprint:
-                    index.connection.execute("DELETE FROM codes; DELETE FROM vectors")
-                    index.set_meta("embedder", fingerprint)
+            index.connection.execute("DELETE FROM codes; DELETE FROM vectors")
+            index.set_meta("embedder", fingerprint)
+    return had_others
 
 
 def pending(index: Index, after: int, limit: int, *, private: bool) -> list[Pending]:
@@ -86,7 +90,8 @@ def pending(index: Index, after: int, limit: int, *, private: bool) -> list[Pend
     """
     with complaints(index.path):
         rows: list[Any] = index.connection.execute(query, (after, private, limit)).fetchall()
-        return [Pending(*row) for row in rows]
+        found = [Pending(*row) for row in rows]
+    return [row._replace(file=named(row.file)) if "/" in row.file else row for row in found]
 
 
 def put(index: Index, fingerprint: str, ids: Sequence[int], vectors: Sequence[bytes]) -> None:
@@ -100,11 +105,12 @@ def put(index: Index, fingerprint: str, ids: Sequence[int], vectors: Sequence[by
 
 def quantise(vectors: Sequence[bytes]) -> list[bytes]:
     """Vectors of floats as signed bytes, the largest value of each as 127: as much as cosines need of them."""
-    if len(vectors) > 1 and "numpy" in sys.modules:
+    kept = [vector for vector in vectors if vector]
+    if len(kept) > 1 and sys.modules.get("numpy"):
         import numpy as np
 
-        kept = [vector for vector in vectors if vector]
-        matrix = np.frombuffer(b"".join(kept), dtype="<f4").reshape(len(kept), -1)
+        # in 64 bits, as without numpy: the same vector becomes the same bytes, whatever stands beside it
+        matrix = np.frombuffer(b"".join(kept), dtype="<f4").reshape(len(kept), -1).astype("f8")
         scaled = np.rint(matrix * (127 / np.abs(matrix).max(axis=1, keepdims=True)))
         rows = iter(scaled.astype("int8"))
         return [next(rows).tobytes() if vector else b"" for vector in vectors]

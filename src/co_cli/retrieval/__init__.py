@@ -91,4 +91,5 @@ def _ranked(vaults: Sequence[Vault], query: Query, mode: str, limit: int, only: 
         from co_cli.retrieval.grep import grep
 
         found = grep(vaults, query, limit=limit, only=only)
-        return found._replace(degraded=(error.code,), notices=(f"{error.message} {error.hint}".strip(),))
+        code = error.code if error.code.startswith("index-") else "index-unavailable"
+        return found._replace(degraded=(code,), notices=(f"{error.message} {error.hint}".strip(),))

@@ -6,16 +6,19 @@ Owns which passages are looked at, how many, and in which order the parts of the
 
 from __future__ import annotations
 
+import os
 import re
 import time
+from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.index import search
-from co_cli.index.analysis import is_sign, terms
-from co_cli.note import FOLDERS
+from co_cli.index.analysis import asked_for, sought, terms
+from co_cli.index.store import as_line
+from co_cli.note import FOLDERS, lasting_name
 from co_cli.retrieval import scoring
-from co_cli.retrieval.hit import ALL, ANY, MEANING, PHRASE, Hit, Why, moment
+from co_cli.retrieval.hit import ALL, ANY, BESIDE, MEANING, PHRASE, Hit, Why, moment
 from co_cli.retrieval.words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -37,10 +40,14 @@ _STATIC_SHARE = 0.75
 _SHARE, _LONG_SHARE, _SHORT_QUERY, _LONG_QUERY = 0.6, 0.5, 5, 10
 """What words count for where words and meaning are weighed together: more for a model that knows words only, and else a
 little less for a long query, which says more of what it means."""
+_DAY = 86400
 _LATIN = "\u0250"
 """The first letter that is not of the Latin script."""
-_RECENCY, _PINNED, _SPAN = 0.03, 0.03, 0.15
+_RECENCY, _PINNED, _USED, _SPAN = 0.03, 0.03, 0.03, 0.15
 """What a boost adds to a score, of which the best is about 1."""
+_OFTEN = 3.0
+"""Uses for which a note gets half of what it can get for them."""
+_AROUND_IT = tuple(distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
 _NAMED = r"[^\W\d_][\w'’.-]*"
 
 
@@ -49,6 +56,8 @@ class Source(NamedTuple):
 
     vault: Vault
     index: Index  # type: ignore[assignment] # it hides a method of tuples that nobody needs here
+    unseen: frozenset[str] = frozenset()
+    """The kinds of which no file could be seen: what the index knows of them is no answer."""
 
 
 class Asked(NamedTuple):
@@ -71,16 +80,15 @@ class Answer(NamedTuple):
     hits: tuple[Hit, ...]
     total: int
     degraded: tuple[str, ...]
+    notices: tuple[str, ...] = ()
 
 
 def understand(query: Query) -> Asked:
     """Read a query as the indexes do; words that say nothing by themselves are left out where there are others."""
-    each = {word: tuple(terms(word)) for word in dict.fromkeys((*query.words, *query.phrases))}
-    # the last sign of a run in a script without blanks stands in its last pair already
-    each = {word: found[:-1] if len(found) > 1 and is_sign(found[-1]) else found for word, found in each.items()}
+    each = {word: asked_for(word) for word in dict.fromkeys((*query.words, *query.phrases))}
     telling = {word: kept for word, found in each.items() if (kept := tuple(t for t in found if t not in STOP_WORDS))}
     words = telling or {word: found for word, found in each.items() if found}
-    phrases = tuple(found for phrase in query.phrases if (found := tuple(terms(phrase))))
+    phrases = tuple(found for phrase in query.phrases if (found := asked_for(phrase)))
     capitals = (word for word in re.findall(_NAMED, query.text)[1:] if word[0].isupper() and len(word) > 1)
     names = frozenset(term for word in capitals for term in terms(word) if len(term) > 1)
     return Asked(query, words, tuple(term for found in words.values() for term in found), phrases, names)
@@ -118,7 +126,11 @@ def ask(
     means: Means,
 ) -> Answer:
     """Find the best notes; where the meaning of the query is not known, by its words."""
-    return _Question(sources, asked, meaning, mode=mode if meaning else "text", limit=limit, only=only, means=means).answer()
+    question = _Question(sources, asked, meaning, mode=mode if meaning else "text", limit=limit, only=only, means=means)
+    with ExitStack() as each:
+        for source in sources:
+            each.enter_context(source.index.reading())
+        return question.answer()
 
 
 class _Question:
@@ -145,15 +157,18 @@ class _Question:
         self.counted: dict[Key, Counted] = {}
         self.counts: dict[Key, Sequence[float]] = {}
         """How often each passage holds each term, with what it borrows."""
-        self.remarks: set[Key] = set()
-        """The short passages that have neighbours."""
+        self.near: dict[Key, list[Key]] = {}
+        """The neighbours of each short passage that has some."""
         self.text: dict[Key, float] = {}
         """The text score of each passage."""
         self.cosines: dict[Key, float] = {}
+        self.notices: tuple[str, ...] = ()
 
     def answer(self) -> Answer:
-        narrowing = self._narrowing()
+        narrowing = [self._narrowing(source) for source in self.sources]
         self.weights, found = self._by_words(narrowing)
+        if not found and self._may_loosen():
+            self.weights, found = self._by_words(narrowing)
         if self.vector:
             found |= self._by_meaning(narrowing)
         self._count(found)
@@ -163,29 +178,32 @@ class _Question:
             self._complete_cosines()
         notes = self._score_notes()
         hits = islice(self._hits(scoring.ranked(notes), notes), self.limit)
-        partial = any(index.totals().vectors < index.totals().passages for _, index in self.sources)
-        return Answer(self.mode, tuple(hits), len(notes), ("vectors-partial",) if self.vector and partial else ())
+        partial = any(source.index.totals().vectors < source.index.totals().passages for source in self.sources)
+        degraded = ("vectors-partial",) if self.vector and partial else ()
+        return Answer(self.mode, tuple(hits), len(notes), degraded, self.notices)
 
     # --------------------------------------------------------------------------------------------------------- candidates
 
-    def _narrowing(self) -> Narrowing:
+    def _narrowing(self, source: Source) -> Narrowing:
         only = self.only
+        kinds = tuple(kind for kind in only.kinds if kind not in source.unseen)
         return search.Narrowing(
-            only.kinds,
-            set(only.kinds) == set(FOLDERS),
+            kinds,
+            set(kinds) == set(FOLDERS),
             only.tags,
             only.category,
             only.key,
             moment(only.after) if only.after else None,
             moment(only.before) if only.before else None,
-            "" if only.expired else time.strftime("%Y-%m-%d"),
+            # a day before yesterday: which day it is, is different elsewhere, and what is read tells for certain
+            "" if only.expired else time.strftime("%Y-%m-%d", time.localtime(time.time() - 2 * _DAY)),
         )
 
-    def _by_words(self, narrowing: Narrowing) -> tuple[Weights, set[Key]]:
+    def _by_words(self, narrowing: Sequence[Narrowing]) -> tuple[Weights, set[Key]]:
         frequency: dict[str, int] = {}
         passages = total = 0
         found: set[Key] = set()
-        for place, (_vault, index) in enumerate(self.sources):
+        for place, (_vault, index, _unseen) in enumerate(self.sources):
             mine = search.frequencies(index, self.asked.terms)
             for term, number in mine.items():
                 frequency[term] = frequency.get(term, 0) + number
@@ -193,14 +211,24 @@ class _Question:
             passages, total = passages + totals.passages, total + totals.terms
             if self.mode != "vector":
                 wanted = search.Terms(tuple(mine), self.asked.phrases)
-                found.update((place, each) for each in search.matching(index, wanted, mine, narrowing, self.pool))
+                found.update((place, each) for each in search.matching(index, wanted, mine, narrowing[place], self.pool))
         return scoring.weigh(self.asked.terms, self.asked.names, frequency, passages, total), found
 
-    def _by_meaning(self, narrowing: Narrowing) -> set[Key]:
+    def _may_loosen(self) -> bool:
+        """Take a phrase that no note holds for its words, where it stands among others: whoever quotes a title in a question
+        wants an answer. A phrase by itself is meant as it stands."""
+        phrases = self.asked.phrases
+        if not phrases or self.mode == "vector" or self.asked.words.keys().isdisjoint(self.asked.query.words):
+            return False
+        self.asked = self.asked._replace(phrases=())
+        self.notices = ("No note holds what stands in quotation marks as it stands; its words were searched for.",)
+        return True
+
+    def _by_meaning(self, narrowing: Sequence[Narrowing]) -> set[Key]:
         from co_cli.index import vectors
 
-        for place, (_vault, index) in enumerate(self.sources):
-            for passage, cosine in vectors.nearest(index, self.vector, narrowing, self.pool):
+        for place, (_vault, index, _unseen) in enumerate(self.sources):
+            for passage, cosine in vectors.nearest(index, self.vector, narrowing[place], self.pool):
                 self.cosines[place, passage] = cosine
         return set(self.cosines)
 
@@ -226,7 +254,7 @@ class _Question:
                 if score and self._has_phrases(counted.passage):
                     self.text[key] = score
 
-    def _borrow(self, narrowing: Narrowing) -> None:
+    def _borrow(self, narrowing: Sequence[Narrowing]) -> None:
         """Look at the notes beside the best short ones as well, which may be what those are about, and let each borrow."""
         alone = {key: scoring.text_score(each.passage, each.counts, self.weights) for key, each in self.counted.items()}
         best = [key for key in scoring.ranked(alone)[:_AROUND] if self.counted[key].shortness]
@@ -235,7 +263,7 @@ class _Question:
         for place, ids in _by_place(best).items():
             near = [self.counted[place, each].passage for each in ids]
             known = {key[1] for key in self.counted if key[0] == place}
-            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.are_neighbours, narrowing)
+            found = search.beside(self.sources[place].index, near, scoring.REACH, scoring.TOGETHER, narrowing[place])
             self._count((place, passage) for passage in found if passage not in known)
         numbered = {
             (key[0], counted.passage.kind, counted.passage.number): counted
@@ -246,20 +274,20 @@ class _Question:
             near_by = self._neighbours(key, counted, numbered) if counted.shortness else []
             self.counts[key] = scoring.with_borrowed(counted, near_by)
             if near_by:
-                self.remarks.add(key)
+                self.near[key] = [(key[0], other.passage.id) for other in near_by]
 
     @staticmethod
     def _neighbours(key: Key, counted: Counted, numbered: dict[tuple[int, str, int | None], Counted]) -> list[Counted]:
         passage = counted.passage
         if passage.number is None:
             return []
-        around = (passage.number + distance for distance in range(-scoring.REACH, scoring.REACH + 1) if distance)
-        found = (numbered.get((key[0], passage.kind, number)) for number in around)
+        place, kind, number = key[0], passage.kind, passage.number
+        found = [numbered.get((place, kind, number + distance)) for distance in _AROUND_IT]
         return [other for other in found if other and scoring.are_neighbours(passage, other.passage)]
 
     def _has_phrases(self, passage: Passage) -> bool:
         return all(
-            any(f" {' '.join(phrase)} " in field for field in (passage.body, passage.name, passage.tags))
+            any(sought(phrase) in field for field in (passage.body, passage.name, passage.tags))
             for phrase in self.asked.phrases
         )
 
@@ -267,7 +295,7 @@ class _Question:
         """The score of each note; which passage of it is shown is decided by the same weighing."""
         text = self._note_texts()
         cosines = self._note_cosines()
-        if self.asked.phrases:
+        if self.asked.phrases and self.mode != "vector":
             cosines = {key: cosine for key, cosine in cosines.items() if key in text}
         share = self.meaning.text_share(len(self.weights.terms)) if self.meaning else 1.0
         if self.mode == "vector":
@@ -278,16 +306,29 @@ class _Question:
             fused = scoring.weighted(text, cosines, share)
         self.note_texts, self.top = text, max(text.values(), default=0.0) or 1.0
         self.shown = self._best_passages(share)
+        self.uses = self._look_up_uses() if self.means.boosts and os.path.exists(self.means.usage_log) else {}
         # what shares neither a word nor a meaning with the query is no answer to it, however recent it is
         return {key: score + self._boost(self.shown[key])[0] for key, score in fused.items() if score > 0}
+
+    def _look_up_uses(self) -> dict[Key, float]:
+        """How often each note was used lately."""
+        from co_cli.warmth import uses
+
+        notes: dict[tuple[str, str], Key] = {}
+        for note, shown in self.shown.items():
+            passage = self.counted[shown].passage
+            name = lasting_name(passage.kind, passage.number, passage.file.removesuffix(".md"))
+            notes[self.sources[note[0]].vault.key, name] = note
+        return {notes[name]: found for name, found in uses(self.means.usage_log, notes, time.time()).items()}
 
     def _note_cosines(self) -> dict[Key, float]:
         trust = self.meaning.trust(self.asked.query.text) if self.meaning else 0.0
         cosines: dict[Key, float] = {}
-        for key, cosine in self.cosines.items():
+        for key, own in self.cosines.items():
             counted, note = self.counted[key], self._note_of(key)
-            weight = trust * scoring.damping(counted.passage) if key in self.remarks else trust
-            cosines[note] = max(cosine * weight, cosines.get(note, -1.0))
+            near = [self.cosines[other] for other in self.near.get(key, ()) if other in self.cosines]
+            cosine = scoring.cosine_among(own, near, counted.passage) if key in self.near else own
+            cosines[note] = max(cosine * trust, cosines.get(note, -1.0))
         return cosines
 
     def _note_of(self, key: Key) -> Key:
@@ -302,7 +343,10 @@ class _Question:
             if self.counted[key].passage.parts > 1 and len(long) < _WHOLES:
                 long[note] = None
         wholes = self._wholes(long)
-        alone = {note: (self.text[key], self.counts[key]) for note, key in best.items()}
+        alone = {
+            note: (scoring.plain_score(self.counted[key].passage, self.counts[key], self.weights), self.counts[key])
+            for note, key in best.items()
+        }
         return {
             note: scoring.note_score(self.text[key], *wholes.get(note, alone[note]), self.weights)
             for note, key in best.items()
@@ -342,8 +386,10 @@ class _Question:
             boost, names = _SPAN, ["of the time asked about"]
         if self.means.boosts:
             recent = scoring.recency(passage.created, time.time())
-            boost += _RECENCY * recent + _PINNED * passage.pinned
-            names += [name for name, is_so in (("recent", recent > 0.5), ("pinned", passage.pinned)) if is_so]  # noqa: PLR2004
+            uses = self.uses.get(self._note_of(key), 0.0)
+            boost += _RECENCY * recent + _PINNED * passage.pinned + _USED * uses / (uses + _OFTEN)
+            reasons = (("recent", recent > 0.5), ("pinned", passage.pinned), ("often used", uses > _OFTEN))  # noqa: PLR2004
+            names += [name for name, is_so in reasons if is_so]
         return boost, tuple(names)
 
     # --------------------------------------------------------------------------------------------------------------- hits
@@ -366,22 +412,30 @@ class _Question:
                 passage = self.counted[self.shown[key]].passage
                 file = (key[0], passage.kind, passage.file)
                 if file in notes and self.only.admits(notes[file]):
-                    yield self._hit(key, scores[key], notes[file], stamps[file])
+                    hit = self._hit(key, scores[key], notes[file], stamps[file])
+                    if hit:
+                        yield hit
 
-    def _hit(self, key: Key, score: float, note: Note, stamp: int) -> Hit:
+    def _hit(self, key: Key, score: float, note: Note, stamp: int) -> Hit | None:
         """Show a note as its file says it; ``stamp`` is that of the file just before it was read."""
         shown = self.shown[key]
         passage = self.counted[shown].passage
-        why = self._why(key, shown)
-        # changed in this very moment: where its passages begin is not known yet
         if not (stamp and stamp == passage.stamp) and bytes.fromhex(note.sha) != passage.sha:
-            return Hit(note, round(score, 4), why, note.body)
+            return self._changed_hit(key, note, score)
+        why = self._why(key, shown, passage)
         return Hit(note, round(score, 4), why, note.body[passage.start : passage.stop], passage.heading, passage.line)
 
-    def _why(self, key: Key, shown: Key) -> Why:
-        passage = self.counted[shown].passage
+    def _changed_hit(self, key: Key, note: Note, score: float) -> Hit | None:
+        """A note that was changed in this very moment: it is an answer if it still has words that were asked for."""
+        shown = self.shown[key]
+        name, tags, body = (as_line(terms(text)) for text in (note.title, " ".join(note.tags), note.body))
+        now = self.counted[shown].passage._replace(name=name, tags=tags, body=body)
+        why = self._why(key, shown, now)
+        return Hit(note, round(score, 4), why, note.body) if why.words and self._has_phrases(now) else None
+
+    def _why(self, key: Key, shown: Key, passage: Passage) -> Why:
         found = {word: where for word, each in self.asked.words.items() if (where := scoring.places(passage, each))}
-        match = MEANING
+        match = BESIDE if self.text.get(shown) else MEANING
         if self.asked.phrases:
             match = PHRASE
         elif found:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from co_cli.note import Note, Problem
 
-PHRASE, ALL, ANY, MEANING, FILTER = "phrase", "all words", "any word", "meaning", "filter"
+PHRASE, ALL, ANY, MEANING, BESIDE, FILTER = "phrase", "all words", "any word", "meaning", "beside", "filter"
 QUERY_LIMIT = 1000
 """Characters of a query that are looked at: nobody means more than that."""
 
@@ -23,8 +23,8 @@ class Why(NamedTuple):
     """Why a note was found."""
 
     match: str
-    """``phrase``, ``all words``, ``any word``; ``meaning`` where only the vectors are near each other, and ``filter`` where
-    the query has no words but says which notes it wants."""
+    """``phrase``, ``all words``, ``any word``; ``meaning`` where only the vectors are near each other, ``beside`` where
+    the words stand in the notes around it, and ``filter`` where the query has no words but says which notes it wants."""
     words: tuple[str, ...]
     places: tuple[str, ...]
     """``body``, ``tags``, ``title``: where the words were found."""
@@ -109,7 +109,9 @@ class Means(NamedTuple):
     """How many notes it takes for ``auto`` to rank by words, and by words and meaning."""
     fusion: str = "weighted"
     boosts: bool = True
-    """Whether what is recent or pinned comes a little higher."""
+    """Whether what is recent, pinned or often used comes a little higher."""
+    usage_log: str = ""
+    """The log of tool calls, which knows what is used; where there is none, nothing is."""
     progress: Callable[[str, int, int], None] | None = None
     """Told what is being done, how much of it is done, and how much there is."""
 

@@ -50,13 +50,13 @@ class _Graph:
     def __init__(self, sources: Sequence[Source]) -> None:
         self.sources = sources
         self.known: dict[tuple[str, int], Named] = {}
-        for vault, index in sources:
+        for vault, index, _unseen in sources:
             for row, kind, file, number, title in index.titles():
                 self.known[vault.name, row] = Named(vault.name, kind, file, number if kind == MEMORY else None, title)
         self.names = Names(self.known.values())
 
     def outgoing(self, note: Note) -> list[Neighbour]:
-        vault, index = next(source for source in self.sources if source.vault.name == note.vault)
+        vault, index, _unseen = next(source for source in self.sources if source.vault.name == note.vault)
         found = index.find(note.kind, note.path.replace("\\", "/").rpartition("/")[2])
         rows = index.links_of(found.id) if found else []
         return [self._at(self.names.meant(key, vault.name), written, line) for key, written, line in rows]
@@ -65,7 +65,7 @@ class _Graph:
         file = note.path.replace("\\", "/").rpartition("/")[2]
         me = Named(note.vault, note.kind, file, note.id, note.title)
         found = []
-        for vault, index in self.sources:
+        for vault, index, _unseen in self.sources:
             for row, key, written, line in index.links_to(me.names):
                 other = self.known.get((vault.name, row))
                 meant = self.names.meant(key, vault.name)

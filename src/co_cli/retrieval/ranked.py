@@ -11,20 +11,22 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Unavailable
-from co_cli.index.database import Damaged
+from co_cli.index.database import Damaged, unusable
 from co_cli.retrieval.candidates import Answer, Meaning, Source, ask, understand
 from co_cli.retrieval.hit import Recalled
-from co_cli.sync import begin_anew, coverage, embed, end_anew, known_problems, open_index, sync
+from co_cli.sync import embed, known_problems, open_index, sync
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
+    from co_cli.coverage import Coverage
     from co_cli.embedding import Embedder
-    from co_cli.note import Problem
+    from co_cli.note import Note, Problem
     from co_cli.query import Query
     from co_cli.retrieval.hit import Filter, Means
-    from co_cli.sync import Coverage, SyncReport
+    from co_cli.retrieval.neighbours import Neighbour
+    from co_cli.sync import SyncReport
     from co_cli.vault import Vault
 
 _EMBEDDING_SECONDS = 3.0
@@ -58,6 +60,8 @@ class Rebuilt(NamedTuple):
 
 def rebuild(vaults: Sequence[Vault], means: Means) -> tuple[Rebuilt, ...]:
     """Make the index of each vault anew, with its vectors."""
+    from co_cli.coverage import coverage
+
     done = []
     for vault in vaults:
         started = time.monotonic()
@@ -102,6 +106,8 @@ class Searcher:
 
     def rebuild(self, *, by_meaning: bool) -> tuple[SyncReport, ...]:
         """Make the indexes anew from the notes, vectors and all; goes on where an earlier rebuild was broken off."""
+        from co_cli.coverage import begin_anew, end_anew
+
         self.close()
         for vault in self.vaults:
             begin_anew(vault, self.means.cache, by_meaning=by_meaning)
@@ -116,25 +122,44 @@ class Searcher:
         if not self.sources:
             for vault in self.vaults:
                 self.sources.append(Source(vault, open_index(vault, self.means.cache)))
-        for vault, index in self.sources:
+        for place, (vault, index, _unseen) in enumerate(self.sources):
             if index.rebuilt:
                 self.degraded["index-rebuilt"] = None
             report = sync(vault, index, progress=self._progress("indexing"))
+            self.sources[place] = Source(vault, index, frozenset(report.unseen))
             self.reports.append(report)
             # the problems of files that could be read are remembered; those of the others are found anew each time
             self.problems.update(dict.fromkeys((*known_problems(vault, index), *report.problems)))
         if by_meaning:
             self._embed(seconds)
 
+    def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
+        """The notes that these are linked with, by the paths of these, as the files are now."""
+        from co_cli.retrieval.neighbours import neighbours
+
+        notes = tuple(notes)
+        found: list[Mapping[str, tuple[Neighbour, ...]]] = []
+
+        def work() -> None:
+            self._refresh(by_meaning=False, seconds=0)
+            found.append(neighbours(self.sources, notes))
+
+        self._mending(work)
+        return found[-1]
+
     def _mending(self, work: Callable[[], object]) -> None:
         try:
             work()
-        except Damaged:
+        except Damaged as damage:
             for source in self.sources:
-                source.index.discard()
-            self.sources.clear()
+                if source.index.path == damage.path:
+                    source.index.discard()
+            self.close()
             self.degraded["index-rebuilt"] = None
-            work()
+            try:
+                work()
+            except Damaged as again:
+                raise unusable(again) from again
 
     def _progress(self, what: str) -> Callable[[int, int], None] | None:
         progress = self.means.progress
@@ -153,8 +178,9 @@ class Searcher:
                 self.embedder = open_embedder(choice, self.means.cache)
             if self.embedder is None:
                 raise Unavailable("No embedder is set.", "Choose one: co config set embedder static")
-            for vault, index in self.sources:
-                embed(vault, index, self.embedder, seconds=seconds, progress=self._progress("embedding"))
+            for vault, index, _unseen in self.sources:
+                if embed(vault, index, self.embedder, seconds=seconds, progress=self._progress("embedding")):
+                    self.degraded["vectors-rebuilt"] = None
         except CoError as error:
             self._do_without_vectors(error)
 
@@ -180,7 +206,9 @@ class Searcher:
         answer = answers[-1]
         degraded = (*self.degraded, *answer.degraded)
         problems = tuple(problem for problem in self.problems if _is_of(problem, only.kinds, self.vaults))
-        return Recalled(query.text, answer.mode, answer.hits, degraded, problems, answer.total, tuple(self.notices))
+        return Recalled(
+            query.text, answer.mode, answer.hits, degraded, problems, answer.total, (*self.notices, *answer.notices)
+        )
 
     def _meaning(self, query: Query) -> Meaning | None:
         """The vector of a query; ``None`` where there is none, so that words have to do."""

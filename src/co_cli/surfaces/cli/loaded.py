@@ -24,12 +24,14 @@ def prompt_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     Examples:
         co prompt
         co prompt --provider gemini --personality terse
+        co prompt --why
         co prompt --personalities
     """
     names = (*PROVIDERS, "google")
     parser.add_argument("--provider", metavar="P", choices=names, help="gemini, ollama, openai, anthropic or offline")
     parser.add_argument("--personality", metavar="N", help="the style")
     parser.add_argument("--private", action="store_true", help="with private notes, for a provider on this machine")
+    parser.add_argument("--why", action="store_true", help="say why each line of the knowledge index is there")
     parser.add_argument("--personalities", action="store_true", help="list the styles instead")
     return _prompt
 
@@ -48,6 +50,10 @@ def _prompt(arguments: Namespace) -> None:
         "personality": prompt.personality,
         "bytes": len(prompt.text.encode("utf-8")),
         "knowledge": _budget(context),
+        "hot": [
+            {"ref": hot.note.ref, "line": hot.line, "score": round(hot.score, 3), "uses": round(hot.uses, 3), "why": hot.why}
+            for hot in context.hot
+        ],
         "prompt": prompt.text,
     }
     emit(arguments, data, prompt.text.rstrip("\n"))
@@ -55,6 +61,10 @@ def _prompt(arguments: Namespace) -> None:
         count = context.withheld
         say(f"{count} private {'note is' if count == 1 else 'notes are'} left out.")
     if not arguments.json:
+        for hot in context.hot if arguments.why else ():
+            say(f"{hot.line}\n  why: {hot.why}")
+        if arguments.why and not context.hot:
+            say("There is no knowledge index: agents have used none of these notes yet.")
         say(paint(budget_text(context), "dim", sys.stderr))
 
 

@@ -48,7 +48,12 @@ def topic_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     search.add_argument("--mode", default="", metavar="M", help="auto, grep, text, vector or hybrid")
     delete = actions.add_parser("delete", help="remove topics; `co undo` brings them back")
     delete.add_argument("names", nargs="+", metavar="NAME", help="which topics")
-    run = {"write": _write, "show": _show, "list": _list, "search": _search, "delete": _delete}
+    seed = actions.add_parser("seed", help="load new seed documents, or look at those that changed")
+    seed.add_argument("names", nargs="*", metavar="NAME", help="with --update: these, whatever became of their topics here")
+    how = seed.add_mutually_exclusive_group()
+    how.add_argument("--diff", action="store_true", help="show what taking the changed seed documents would change")
+    how.add_argument("--update", action="store_true", help="take those that changed and whose topics nobody touched here")
+    run = {"write": _write, "show": _show, "list": _list, "search": _search, "delete": _delete, "seed": _seed}
     return lambda arguments: run[arguments.action](arguments, open_knowledge())
 
 
@@ -135,3 +140,36 @@ def _delete(arguments: Namespace, kb: KnowledgeBase) -> None:
     notes = [kb.delete_topic(name) for name in dict.fromkeys(names)]
     display = "\n".join(f"✓ Deleted {note.ref}" for note in notes)
     emit(arguments, {"count": len(notes), "deleted": [as_data(note) for note in notes], "display": display}, display)
+
+
+def _seed(arguments: Namespace, kb: KnowledgeBase) -> None:
+    if arguments.names and not arguments.update:
+        raise Invalid("Names go with --update.", "See: co topic seed --help", code="usage")
+    loaded = kb.load_seeds()
+    if arguments.diff:
+        _show_changes(arguments, kb)
+        return
+    seeding = kb.take_seeds(arguments.names) if arguments.update else loaded
+    warn(seeding.problems)
+    lines = [f"{each.outcome.ljust(6)}  {each.ref}{f': {each.reason}' if each.reason else ''}" for each in seeding.seeded]
+    if arguments.update and any(each.outcome == "left" for each in seeding.seeded):
+        lines.append("What was left is taken by its name: co topic seed --update NAME")
+    data = {"count": len(seeding.seeded), "seeds": [each._asdict() for each in seeding.seeded]}
+    emit(arguments, data, "\n".join(lines) or "Nothing new in the seed documents.")
+
+
+def _show_changes(arguments: Namespace, kb: KnowledgeBase) -> None:
+    changes, problems = kb.changed_seeds()
+    warn(problems)
+    about = {
+        "unchanged": "co topic seed --update takes it",
+        "edited": "the topic was changed here",
+        "deleted": "the topic was deleted here",
+        "own": "the topic was there before the seed",
+    }
+    text = "\n\n".join(
+        f"{paint(change.ref, 'bold')}: {change.path} has changed; {about[change.state]}\n{visible(change.difference)}"
+        for change in changes
+    )
+    data = {"count": len(changes), "changed": [change._asdict() for change in changes]}
+    emit(arguments, data, text or "No seed document has changed.")
