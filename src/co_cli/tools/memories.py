@@ -107,6 +107,7 @@ MEMORY_TOOLS = (
         },
         _save,
         writes=True,
+        idempotent=True,
     ),
     Tool(
         "recall_memory",

@@ -46,6 +46,7 @@ _GROUPS = {
     },
     "With an agent": {
         "chat": ("chat", "talk with an agent that remembers, and asks before it writes"),
+        "mcp": ("mcp", "serve the knowledge to other agents, over the Model Context Protocol"),
     },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
