@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench lock clean environment
+.PHONY: help demo test test-clients check docs bench lock clean environment
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: environment ## set everything up and show what co does
 	@$(BIN)/co demo
@@ -20,6 +20,11 @@ test: environment ## run the whole suite, then its quick part on every other sup
 		echo "Python $$version:"; \
 		".venv-$$version/bin/python" -m pytest -n auto -m "not slow" -p no:cacheprovider </dev/null; \
 	done <.venv/.others
+
+test-clients: environment ## run the agents of others, from the npm registry, with co in their settings
+	@npm install --silent --no-audit --no-fund --prefix .clients @anthropic-ai/claude-code @openai/codex @google/gemini-cli
+	@cd .clients/node_modules/@anthropic-ai/claude-code && node install.cjs
+	@$(BIN)/python -m pytest -m clients
 
 check: environment ## check format, style, types, architecture and that the docs are up to date
 	@$(BIN)/ruff format --check .
@@ -45,7 +50,7 @@ lock: ## write requirements.lock again (UPGRADE=1 takes the newest versions)
 	@! grep -nE '://|^-|^[^ #]* @ ' requirements.lock
 
 clean: ## remove the environments, caches and builds
-	@rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	@rm -rf .venv .venv-* .clients .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	@find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 environment:
