@@ -18,7 +18,7 @@ test: environment ## run the whole suite, then its quick part on every other sup
 		version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 		scripts/setup-venv "$$python" ".venv-$$version"; \
 		echo "Python $$version:"; \
-		".venv-$$version/bin/python" -m pytest -n auto -m "not slow" -p no:cacheprovider </dev/null; \
+		".venv-$$version/bin/python" -m pytest -n auto -m "not slow and not model and not clients" -p no:cacheprovider </dev/null; \
 	done <.venv/.others
 
 test-clients: environment ## run the agents of others, from the npm registry, with co in their settings
