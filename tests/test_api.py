@@ -59,6 +59,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "prompt",
         "recall",
         "ref",
+        "rehearse",
         "reindex",
         "save",
         "search_topics",

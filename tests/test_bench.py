@@ -118,6 +118,8 @@ def test_whole_commands_are_measured_beside_the_bare_interpreter(co) -> None:
     assert recall["promised"] == "≤ 8 × python -c pass"
     assert recall["kept"] == (recall["ratio"] <= 8)
     assert recall["cpu_ms"] > by_name["python -c pass"]["cpu_ms"] > 0
+    chat = by_name["co chat (to the first prompt)"]
+    assert (chat["promised"], chat["kept"]) == ("≤ 1,500 ms wall", chat["wall_ms"] <= 1500)
     assert by_name["co recall (hybrid, a rare word)"]["promised"] == "≤ 15 × python -c pass"
     assert recall["notes"] == 20
 

@@ -66,10 +66,10 @@ def test_with_yes_it_is_written_and_found_again(chat: Piped, kb: KnowledgeBase) 
     first, *_rest = chat.out.split("\n\n")
     place = f"{kb.places.project_vault}/memories/001-we-deploy-on-fridays.md"
     saved = f"✓ Saved memory 1: 001-we-deploy-on-fridays.md\nLocation: {place}\n"
-    assert first == f"{saved}> We deploy on Fridays"
+    assert first == f"{saved}*No model is configured; the notes say, in their own words:*"
     assert "— [1], 20" in chat.out
     forgotten = "✓ Forgot 1: We deploy on Fridays; `co undo` brings it back.\n"
-    assert chat.out.endswith(f"in their own words.*\n{forgotten}No memories saved yet.\n")
+    assert chat.out.endswith(f"\n{forgotten}No memories saved yet.\n")
     assert kb.list().notes == ()
 
 
@@ -161,7 +161,7 @@ def test_every_command_of_the_chat_works_off_the_terminal(chat: Piped, kb: Knowl
     assert "never read" not in chat.out
     saved = (tmp_path / "chat.md").read_text()
     assert saved.startswith("User: what about tea?\n\n[recall_memory: ")
-    assert "\n\nCo: > Tea is better" in saved
+    assert "\n\nCo: *No model is configured; the notes say, in their own words:*\n\n> Tea is better" in saved
 
 
 def test_undo_shows_what_it_would_do_and_needs_a_yes(chat: Piped, kb: KnowledgeBase) -> None:

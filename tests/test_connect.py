@@ -34,9 +34,7 @@ PROJECT_FILES = {
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "CLAUDE_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
+def home(tmp_path: Path) -> Path:
     folder = tmp_path / "home"
     folder.mkdir(exist_ok=True)
     return folder

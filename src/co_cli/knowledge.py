@@ -131,17 +131,14 @@ class KnowledgeBase(Upkeep):
         vaults = open_vaults(self.places)
         for vault in vaults:
             vault.rehearsed = []
-        action(KnowledgeBase(self.places, vaults))
+        rehearsal = KnowledgeBase(self.places, vaults)
+        rehearsal._seeded = True  # seeds are taken for good, or not at all
+        action(rehearsal)
         return tuple(
             FileChange(absolute(vault.root, step.path), step.before, step.after)
             for vault in vaults
             for step in vault.rehearsed or ()
         )
-
-    @property
-    def _rehearses(self) -> bool:
-        """Whether changes are only noted: then nothing that is derived from the files is touched either."""
-        return any(vault.rehearsed is not None for vault in self.vaults)
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 

@@ -42,6 +42,11 @@ class Shelf:
         self._usage: UsageLog | None = None
         self._seeded = False
 
+    @property
+    def _rehearses(self) -> bool:
+        """Whether changes are only noted: then nothing that is derived from the files is touched either."""
+        return any(vault.rehearsed is not None for vault in self.vaults)
+
     def settings(self) -> Settings:
         """The settings in force."""
         return load_settings(self.places)

@@ -62,7 +62,8 @@ class Upkeep(Shelf):
             for name in FOLDERS.values():
                 folder = os.path.join(vault.root, name)
                 if not os.path.lexists(folder):
-                    make_folder(folder)
+                    if not self._rehearses:
+                        make_folder(folder)
                     made.append(folder)
             if not os.path.lexists(vault.context_path):
                 title = "User" if in_global else "Project"

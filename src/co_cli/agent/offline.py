@@ -43,7 +43,7 @@ HELP = """I am co, and no model is configured, so I work with your notes alone. 
 
 `/undo` takes the last change back. For a model: `co config set provider ollama`, or gemini, openai, anthropic."""
 
-_NO_MODEL = "No model is configured: this is what the notes say, in their own words."
+_NO_MODEL = "No model is configured"
 _CANDIDATES = 10
 """Notes that are listed at most where a request fits several."""
 
@@ -156,9 +156,7 @@ def _quoted(request: Request, found: Sequence[dict[str, Any]], failures: Sequenc
     results = _best([content.get("results", []) for content in found])
     if not results:
         hint = "" if is_question(request.about) or request.action != requests.ASK else _keep_hint(request.about)
-        return "\n\n".join(
-            filter(None, [f"No note says anything about that. {_NO_MODEL.partition(':')[0]}.", hint, *map(str, failures)])
-        )
+        return "\n\n".join(filter(None, [f"No note says anything about that. {_NO_MODEL}.", hint, *map(str, failures)]))
     lines = []
     for result in results:
         day = str(result.get("created", ""))[:10]
@@ -166,7 +164,7 @@ def _quoted(request: Request, found: Sequence[dict[str, Any]], failures: Sequenc
         more = f"\n> … (`/recall {result['ref']}` has the rest)" if len(body) > _LINES else ""
         quotation = "\n".join(f"> {line}" for line in body[:_LINES])
         lines.append(f"{quotation}{more}\n\n— [{result['ref']}]{f', {day}' if day else ''}")
-    return "\n\n".join([*lines, f"*{_NO_MODEL}*"])
+    return "\n\n".join([f"*{_NO_MODEL}; the notes say, in their own words:*", *lines])
 
 
 def _best(found: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.run import AgentRunResultEvent
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage, UsageLimits
 
 from co_cli import tools
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
 REQUESTS, CALLS = 12, 24
 """How often a model may be asked in one turn, and how many tools it may call: more is a loop."""
+ANSWER = 4096
+"""Tokens of an answer of a server of one's own, where nobody else sees to it that an answer ends."""
 HISTORY_SHARE, RESULT_SHARE, LEAST_SHARE = 0.6, 0.15, 0.1
 """The shares of a model's window that prompt and history may take before older turns make room, that one result of a tool
 may take, and that the history keeps however long the prompt is."""
@@ -196,6 +199,7 @@ class Session:
             instructions=prompt.text,
             toolsets=[memory],
             retries=RETRIES,
+            model_settings=ModelSettings(max_tokens=ANSWER) if self.choice.url else None,
             capabilities=capabilities(self._warn),
         )
 

@@ -53,7 +53,7 @@ def hook_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
 def _hook(arguments: Namespace) -> int:
     try:
         text = _text(arguments.name)
-        if text and sys.stdout is not None:
+        if (text or arguments.json) and sys.stdout is not None:
             emit(arguments, {"hook": arguments.name, "text": text}, text)
             sys.stdout.flush()
     except Exception as error:  # noqa: BLE001 - the session of somebody else must not end because of us
