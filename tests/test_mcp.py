@@ -264,6 +264,39 @@ def test_with_writes_denied_the_tools_that_write_are_neither_offered_nor_carried
     assert not open_knowledge(project).list().notes
 
 
+@ERAS
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+def test_with_writes_to_be_asked_for_the_person_at_the_client_decides(co: Co, project: Path, mode: str, action: str) -> None:
+    assert co("config", "set", "mcp_writes", "ask") == 0
+    asked: list[str] = []
+
+    async def answer(_context: object, params: types.ElicitRequestFormParams) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action=action, content={} if action == "accept" else None)
+
+    async def use(client: Client) -> None:
+        result = await client.call_tool("save_memory", {"content": "Herons nest\x1b in colonies"})
+        assert result.is_error is (action != "accept")
+        assert not (await client.call_tool("recall_memory", {"query": "herons"})).is_error
+
+    talk(use, own_process(), elicitation_callback=answer, mode=mode)
+    assert len(asked) == 1
+    assert "content: Herons nest  in colonies" in asked[0]
+    assert len(open_knowledge(project).list().notes) == (action == "accept")
+
+
+def test_with_writes_to_be_asked_for_a_client_that_cannot_ask_is_refused(co: Co, project: Path) -> None:
+    assert co("config", "set", "mcp_writes", "ask") == 0
+
+    async def use(client: Client) -> None:
+        assert "save_memory" in [tool.name for tool in (await client.list_tools()).tools]
+        result = await client.call_tool("save_memory", {"content": "Herons nest in colonies"})
+        assert "cannot ask" in said(result)
+
+    talk(use)
+    assert not open_knowledge(project).list().notes
+
+
 # ---------------------------------------------------------------------------------------------------- resources and prompts
 
 
@@ -444,6 +477,48 @@ def test_a_call_that_is_taken_back_leaves_the_server_at_work(kb: KnowledgeBase) 
 
     talk(use, own_process())
     assert not open_knowledge().check().findings
+
+
+def _many(vault: Path, count: int) -> None:
+    for number in range(1, count + 1):
+        text = f"---\nid: {number}\ncreated: 2026-01-01T00:00:00+00:00\n---\n\nHeron number {number} was seen at the lake\n"
+        (vault / "memories" / f"{number:03d}-heron-{number}.md").write_text(text)
+
+
+@ERAS
+def test_a_client_is_told_how_far_the_index_is(vault: Path, mode: str) -> None:
+    _many(vault, 3000)
+    told: list[tuple[float, str]] = []
+
+    async def listen(progress: float, _total: float | None, message: str | None) -> None:
+        told.append((progress, message or ""))
+
+    async def use(client: Client) -> None:
+        await client.call_tool("recall_memory", {"query": "lake"}, progress_callback=listen)
+
+    talk(use, own_process(), mode=mode)
+    assert told
+    assert "3000" in told[-1][1]
+    assert [progress for progress, _ in told] == sorted(progress for progress, _ in told)
+
+
+@pytest.mark.slow
+def test_a_call_that_is_taken_back_does_not_go_on_making_an_index(vault: Path) -> None:
+    _many(vault, 8000)
+
+    async def use(client: Client) -> None:
+        with anyio.move_on_after(0.5) as scope:
+            await client.call_tool("recall_memory", {"query": "lake"})
+        assert scope.cancelled_caught
+        assert not (await client.call_tool("list_memories", {})).is_error
+        assert "number 17 " in said(await client.call_tool("recall_memory", {"query": "17"}))
+
+    talk(use, own_process())
+    import apsw
+
+    log = apsw.Connection(open_knowledge().places.usage_log)
+    rows = log.execute("SELECT outcome FROM calls WHERE tool = 'recall_memory' ORDER BY id").fetchall()
+    assert rows[0] == ("interrupted",)
 
 
 def test_without_the_package_the_command_says_what_to_install(co: Co, monkeypatch: pytest.MonkeyPatch) -> None:

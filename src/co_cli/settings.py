@@ -22,7 +22,7 @@ PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
 MODES = ("auto", "grep", "text", "vector", "hybrid")
 FUSIONS = ("weighted", "rrf")
 YES_NO = ("yes", "no")
-ALLOW_DENY = ("allow", "deny")
+PERMISSIONS = ("allow", "ask", "deny")
 EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
 
 
@@ -70,9 +70,9 @@ SETTINGS = (
     Setting(
         "mcp_writes",
         "allow",
-        "whether clients of `co mcp` may change notes: allow or deny",
+        "whether clients of `co mcp` may change notes: allow, ask or deny",
         harmless=False,
-        choices=ALLOW_DENY,
+        choices=PERMISSIONS,
     ),
     Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
 )

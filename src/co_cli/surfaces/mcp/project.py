@@ -13,6 +13,7 @@ from mcp import types
 from mcp.shared.exceptions import MCPError
 
 from co_cli.settings import find_project
+from co_cli.surfaces.mcp.asking import ANSWERS_IN_RETRY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 _PATIENCE = 5.0
 """Seconds that a client has to name its roots."""
 _ASKED = "roots"
-_ANSWERS_IN_RETRY = "2026-07-28"
-"""From this version of the protocol on a client is not called back: it asks again, with the answer."""
 
 
 class Project:
@@ -49,7 +48,7 @@ class Project:
             answered = getattr(given, "input_responses", None) or {}
             if _ASKED in answered:
                 self._keep(answered[_ASKED])
-            elif context.protocol_version >= _ANSWERS_IN_RETRY:
+            elif context.protocol_version >= ANSWERS_IN_RETRY:
                 return types.InputRequiredResult(input_requests={_ASKED: types.ListRootsRequest()})
             else:
                 await self._call_back(context)

@@ -20,6 +20,7 @@ from co_cli import __version__, tools
 from co_cli.errors import CoError, Denied, Invalid, NotFound
 from co_cli.knowledge import open_knowledge
 from co_cli.surfaces.mcp.answers import answer, as_protocol_error, cut, failed, fitted
+from co_cli.surfaces.mcp.asking import ask_to_write, teller
 from co_cli.tools import TOOLS, Caller, told
 
 if TYPE_CHECKING:
@@ -93,25 +94,56 @@ class _Offer:
         folder = await self._project.find(context, params)
         if isinstance(folder, types.InputRequiredResult):
             return folder
-        return await anyio.to_thread.run_sync(partial(_work, folder, work), abandon_on_cancel=not changes)
+        run = partial(_work, folder, work, None if changes else teller(context))
+        return await anyio.to_thread.run_sync(run, abandon_on_cancel=not changes)
 
     # ------------------------------------------------------------------------------------------------------------- tools
 
     async def _list_tools(self, _context: Request, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         # the setting is the user's own, so no client has to be asked for its project first
-        may_write = await anyio.to_thread.run_sync(partial(_work, None, _may_write))
-        listed = [describe(name) for name, tool in TOOLS.items() if may_write or not tool.writes]
+        rule = await anyio.to_thread.run_sync(partial(_work, None, _rule))
+        listed = [describe(name) for name, tool in TOOLS.items() if rule != "deny" or not tool.writes]
         return types.ListToolsResult(tools=listed)
 
     async def _call_tool(
         self, context: Request, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         changes = params.name in TOOLS and TOOLS[params.name].writes
-        work = partial(_called, name=params.name, arguments=params.arguments or {})
+        name, arguments = params.name, params.arguments or {}
         try:
-            return await self._do(context, params, work, changes=changes)
+            if changes:
+                question = await self._check_writing(context, params)
+                if question:
+                    return question
+            return await self._do(context, params, partial(_called, name=name, arguments=arguments), changes=changes)
         except CoError as error:
             return failed(error)
+
+    async def _check_writing(
+        self, context: Request, params: types.CallToolRequestParams
+    ) -> types.InputRequiredResult | None:
+        """Refuse a change that is not to be; returns the question where a person has to be asked first."""
+        rule = await self._do(context, params, _rule)
+        if isinstance(rule, types.InputRequiredResult):
+            return rule
+        refusal = None
+        if rule == "deny":
+            hint = "The user may allow it: co config set mcp_writes allow"
+            refusal = Denied("Notes are not to be changed from here.", hint)
+        elif rule == "ask":
+            try:
+                allowed = await ask_to_write(context, params)
+            except Denied as error:
+                refusal = error
+            else:
+                if isinstance(allowed, types.InputRequiredResult):
+                    return allowed
+                refusal = None if allowed else Denied("The user said no.", "Go on without it, or ask what to do instead.")
+        if refusal:
+            note = partial(tools.refused, name=params.name, arguments=params.arguments or {}, caller=CALLER)
+            await self._do(context, params, note)
+            raise refusal
+        return None
 
     # --------------------------------------------------------------------------------------------------------- resources
 
@@ -195,18 +227,18 @@ def describe(name: str) -> types.Tool:
 # ------------------------------------------------------------------------------------------------------- done in a thread
 
 
-def _work(folder: str | None, work: Callable[[KnowledgeBase], T]) -> T:
-    return work(open_knowledge(folder))
+def _work(folder: str | None, work: Callable[[KnowledgeBase], T], tell: Callable[[str, int, int], None] | None = None) -> T:
+    kb = open_knowledge(folder)
+    kb.progress = tell
+    return work(kb)
 
 
-def _may_write(kb: KnowledgeBase) -> bool:
-    return kb.settings().value("mcp_writes") == "allow"
+def _rule(kb: KnowledgeBase) -> str:
+    """Whether clients may change something: ``allow``, ``ask`` or ``deny``."""
+    return kb.settings().value("mcp_writes")
 
 
 def _called(kb: KnowledgeBase, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-    if tools.known_tool(name).writes and not _may_write(kb):
-        tools.refused(kb, name, arguments, CALLER)
-        raise Denied("Notes are not to be changed from here.", "The user may allow it: co config set mcp_writes allow")
     return answer(tools.call(kb, name, arguments, CALLER))
 
 
