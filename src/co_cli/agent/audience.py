@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from co_cli.agent.approval import Proposal
 
+OFFERED = "offered"
+"""How a note came before the model that it did not ask for."""
 Verdict = Literal["yes", "no", "edit", "always"]
 
 

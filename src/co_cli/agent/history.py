@@ -28,7 +28,7 @@ CHARACTERS_A_TOKEN = 4
 RESULT_LIMIT, RECENT_RESULTS = 2000, 4
 """Characters that stay of a tool's result once it is no longer among the last few."""
 KEPT_TURNS = 3
-"""Turns that always stay as they are: the last ones."""
+"""Turns that stay as long as they fit at all: the last ones."""
 DROPPED = "[Earlier turns of this conversation were left out to make room.]"
 SUMMED_UP = "[What was said before, in short:]"
 
@@ -104,7 +104,7 @@ async def fitted(
         return messages
     first, *rest = turns(messages)
     kept = len(rest)
-    while kept > min(KEPT_TURNS, len(rest)) and tokens(first) + sum(map(tokens, rest[len(rest) - kept :])) > budget // 2:
+    while kept > 1 and tokens(first) + sum(map(tokens, rest[-kept:])) > (budget // 2 if kept > KEPT_TURNS else budget):
         kept -= 1
     dropped = [message for turn in rest[: len(rest) - kept] for message in turn]
     if not dropped:

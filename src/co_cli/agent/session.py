@@ -31,7 +31,7 @@ from pydantic_ai.usage import RunUsage, UsageLimits
 from co_cli import tools
 from co_cli.agent import transcripts
 from co_cli.agent.approval import Approvals
-from co_cli.agent.audience import Spent
+from co_cli.agent.audience import OFFERED, Spent
 from co_cli.agent.failures import explained
 from co_cli.agent.history import CHARACTERS_A_TOKEN, fitted, said, turns
 from co_cli.agent.offering import offer
@@ -269,4 +269,4 @@ def _lasting(message: ModelMessage, marks: dict[str, object], offered: list[str]
 
 
 def _offered(hit: Hit) -> Offered:
-    return Offered(hit.note.ref, hit.note.title or hit.note.summary, str(hit.why), "offered")
+    return Offered(hit.note.ref, hit.note.title or hit.note.summary, str(hit.why), OFFERED)

@@ -46,7 +46,7 @@ class Offered:
     title: str
     why: str
     by: str
-    """The tool that found it, or ``offered`` where it was put there without being asked for."""
+    """The tool that found it, or ``OFFERED`` where it was put there without being asked for."""
 
 
 class _Refused(Exception):

@@ -39,7 +39,7 @@ def paint(text: str, colour: str, stream: object = None) -> str:
 
 
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
-_VISIBLE |= dict.fromkeys(range(128, 160), 0xFFFD)
+_VISIBLE |= dict.fromkeys((*range(128, 160), 0x202D, 0x202E), 0xFFFD)  # the last two turn the order of letters around
 _VISIBLE_BUT_ESCAPE = {code: shown for code, shown in _VISIBLE.items() if chr(code) != "\033"}
 _OWN = tuple(f"[{code}m" for code in ("0", *_CODES.values()))
 

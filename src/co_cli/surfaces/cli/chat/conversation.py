@@ -11,6 +11,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from co_cli.agent.audience import OFFERED
 from co_cli.agent.providers import health
 from co_cli.errors import CoError
 from co_cli.surfaces.cli.chat.chat import Chat
@@ -92,8 +93,12 @@ class _Conversation:
     async def _answer(self, text: str) -> None:
         with self._keyboard.silent():
             await self._loaded()
+            session = self._chat.load()
             with self._screen.turn():
-                await self._do(self._chat.load().turn(text))
+                await self._do(session.turn(text))
+                offered = [note.ref for note in session.offered if note.by == OFFERED]
+                if offered:
+                    self._screen.remark(f"offered: {', '.join(offered)} · /why says why")
 
     async def _do(self, work: Awaitable[object]) -> object:
         """Do something that Ctrl-C stops, and of which what goes wrong is told."""

@@ -97,6 +97,11 @@ class Screen:
         """Something that people should know."""
         self._console.print(Text(visible(text), "yellow"))
 
+    def remark(self, text: str) -> None:
+        """Something by the way, below what was said."""
+        self._flush()
+        self._console.print(Text(visible(text), "dim"))
+
     def show(self, text: str) -> None:
         """What a command of the chat has to say."""
         self._console.print(Text(visible(text)))

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from co_cli import tools
+from co_cli.agent.audience import OFFERED
 from co_cli.agent.providers import ALIASES, OFFLINE, choose, health
 from co_cli.agent.requests import read_request
 from co_cli.errors import Conflict, Invalid, NotFound, Unavailable
@@ -107,7 +108,7 @@ def _why(chat: Chat, _argument: str) -> None:
         return
     lines = []
     for note in offered:
-        how = "offered by itself" if note.by == "offered" else f"found by {note.by}"
+        how = "offered by itself" if note.by == OFFERED else f"found by {note.by}"
         lines.append(f"[{note.ref}] {note.title}\n     {how}; {note.why}")
     chat.voice.show("\n".join(lines))
 
