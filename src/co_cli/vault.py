@@ -51,8 +51,7 @@ IGNORED = (
 
 _SECOND_NS = 1_000_000_000
 _SETTLING_NS, _SETTLING_SECONDS_NS = 50_000_000, 2_100_000_000
-"""How long after a write its time may still be that of another write: clocks of file systems are coarse, and some have
-seconds only, or every other one."""
+"""How long after a write its time may still be that of another: clocks of file systems are coarse, some of whole seconds."""
 _READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
 """The problems of files whose bytes can be read all the same."""
 _LARGEST_ID = 10**15

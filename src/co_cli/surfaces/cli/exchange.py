@@ -27,7 +27,7 @@ def import_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
     Examples:
         co import json . --dry-run
-        co import json ~/work/old-project
+        co import json ~/projects/old
         co import skynet ~/.skynet --global
     """
     parser.add_argument("source", choices=("json", "skynet"), metavar="SOURCE", help="json or skynet")
