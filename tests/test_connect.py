@@ -263,6 +263,24 @@ def test_any_member_can_be_taken_out_and_the_rest_is_still_json(whole: dict, dat
     assert json.loads(json_text.drop(json.dumps(whole, indent=indent), (name,))) == rest
 
 
+def test_a_block_that_lost_its_end_takes_nothing_of_others_with_it() -> None:
+    broken = blocks.with_block("", "#", "one").replace("# co connect: end\n", "") + "theirs = 1\n"
+    more = blocks.with_block(broken, "#", "one")
+    assert blocks.with_block(more, "#", "one") == more
+    assert "theirs = 1" in blocks.without(more, "#")
+
+
+def test_without_the_package_of_the_server_nothing_is_connected(co: Co, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import co_cli.surfaces.cli.connect as command
+
+    monkeypatch.setattr(command, "find_spec", lambda _name: None)
+    assert co("connect", "cursor") == 1
+    assert "pip install 'co-cli[mcp]'" in co.err
+    assert not (home / ".cursor").exists()
+    assert co("connect", "agents-md") == 0
+    assert co("connect", "cursor", "--remove") == 0
+
+
 @given(st.text(alphabet="ab\n", max_size=12), st.sampled_from(["#", "<!--"]))
 def test_a_block_can_be_taken_out_again(text: str, comment: str) -> None:
     more = blocks.with_block(text, comment, "one\ntwo")

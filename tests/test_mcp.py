@@ -455,6 +455,20 @@ def test_a_start_is_cheap_and_waiting_costs_nothing() -> None:
         process.stdin.close()
 
 
+def test_in_a_folder_that_is_gone_the_tools_say_what_is_wrong(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    server = own_process()
+    server.cwd = str(gone)
+
+    async def use(client: Client) -> None:
+        os.rmdir(gone)
+        assert len((await client.list_tools()).tools) == len(TOOLS)
+        assert "does not exist any more" in said(await client.call_tool("list_memories", {}))
+
+    talk(use, server)
+
+
 def test_a_line_that_is_no_message_harms_nobody() -> None:
     with subprocess.Popen([*CO, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin

@@ -37,9 +37,9 @@ def without(text: str, comment: str) -> str:
 
 def _find(text: str, comment: str) -> tuple[int, int] | None:
     begin, end = _line(comment, _BEGIN), _line(comment, _END)
-    start = text.find(begin)
-    stop = text.find(end, start) if start >= 0 else -1
-    if stop < 0 or (start and text[start - 1] != "\n"):
+    stop = text.find(end)
+    start = text.rfind(begin, 0, max(stop, 0))  # the nearest: nothing of somebody else may lie between
+    if start < 0 or (start and text[start - 1] != "\n"):
         return None
     return start, stop + len(end)
 

@@ -5,10 +5,11 @@ Owns the arguments, and showing what changes. What is written where is the matte
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from co_cli.clients import CLIENTS, PRE_COMPACT, SESSION_START, Wish, edits
-from co_cli.errors import Invalid
+from co_cli.errors import Invalid, Unavailable
 from co_cli.settings import find_places
 from co_cli.surfaces.cli.terminal import emit, paint, say
 
@@ -47,6 +48,9 @@ def _connect(arguments: Namespace) -> None:
         raise Invalid("Only Claude Code has hooks that co knows.", f"Leave the option out: co connect {arguments.client}")
     if arguments.no_hooks and arguments.pre_compact:
         raise Invalid("--pre-compact is a hook, and --no-hooks says that there should be none.", "Leave one of them out.")
+    needs_server = not arguments.remove and arguments.client != "agents-md"
+    if needs_server and find_spec("mcp") is None:
+        raise Unavailable("The server needs a package that is not installed.", "Install it: pip install 'co-cli[mcp]'")
     hooks = () if arguments.no_hooks else (SESSION_START, *((PRE_COMPACT,) if arguments.pre_compact else ()))
     in_project = arguments.project or arguments.client == "agents-md"
     project = find_places().project if in_project else ""

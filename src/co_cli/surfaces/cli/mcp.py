@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import Unavailable
 from co_cli.settings import find_places
+from co_cli.surfaces.cli.terminal import interactive, say
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -53,6 +54,8 @@ def _mcp(arguments: Namespace) -> None:
     project = places.project if arguments.project else None
     serving = import_module(_SERVING)
     if arguments.http is None:
+        if interactive():
+            say("Waiting for an agent on stdin; this command is for agents to start. To set one up: co connect CLIENT")
         serving.serve_stdio(project)
     else:
         token_file = os.path.abspath(os.path.expanduser(arguments.token_file or os.path.join(places.state, "mcp-token")))
