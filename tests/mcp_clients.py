@@ -49,6 +49,8 @@ class Served(NamedTuple):
     url: str
     token: str
     errors: Path
+    pid: int
+    wait: Callable[[float], int]
 
 
 @contextmanager
@@ -58,7 +60,7 @@ def over_http(tmp_path: Path, *arguments: str) -> Iterator[Served]:
     command = [*CO, "mcp", "--http", "127.0.0.1:0", "--token-file", str(token_file), *arguments]
     with errors.open("w") as stderr, subprocess.Popen(command, stderr=stderr, stdin=subprocess.DEVNULL) as process:
         try:
-            yield Served(_address(errors, process), token_file.read_text().strip(), errors)
+            yield Served(_address(errors, process), token_file.read_text().strip(), errors, process.pid, process.wait)
         finally:
             process.terminate()
             process.wait(20)

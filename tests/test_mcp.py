@@ -469,6 +469,18 @@ def test_in_a_folder_that_is_gone_the_tools_say_what_is_wrong(tmp_path: Path) ->
     talk(use, server)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_waiting_over_http_costs_nothing_and_a_signal_ends_it(tmp_path: Path) -> None:
+    with over_http(tmp_path) as served:
+        time.sleep(1)
+        before = _cpu(served.pid)
+        time.sleep(3)
+        assert _cpu(served.pid) == before
+        os.kill(served.pid, signal.SIGTERM)
+        assert served.wait(10) == -signal.SIGTERM
+
+
 def test_a_line_that_is_no_message_harms_nobody() -> None:
     with subprocess.Popen([*CO, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin

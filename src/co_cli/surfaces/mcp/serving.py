@@ -18,6 +18,7 @@ from co_cli.surfaces.mcp.project import Project
 from co_cli.surfaces.mcp.server import make_server
 
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
     from mcp.server.lowlevel import Server
@@ -75,10 +76,24 @@ def web_app(server: Server[Any], token: str) -> ASGIApp:
 
 
 async def _over_http(app: ASGIApp, listening: socket.socket) -> None:
+    import asyncio
+
     import uvicorn
 
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
-    await uvicorn.Server(config).serve(sockets=[listening])
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+
+    class Waiting(uvicorn.Server):
+        """Waits for a signal, where uvicorn wakes up ten times a second to look whether there was one."""
+
+        async def main_loop(self) -> None:
+            await stopped.wait()
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            super().handle_exit(sig, frame)
+            loop.call_soon_threadsafe(stopped.set)
+
+    config = uvicorn.Config(app, log_level="warning", access_log=False, date_header=False, timeout_graceful_shutdown=2)
+    await Waiting(config).serve(sockets=[listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
