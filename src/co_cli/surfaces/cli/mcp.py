@@ -33,7 +33,7 @@ def mcp_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
     Examples:
         co mcp
-        co mcp --project ~/work/heron
+        co mcp --project ~/code/heron
         co mcp --http
         co mcp --http 127.0.0.1:9000 --token-file ~/.co-token
     """
