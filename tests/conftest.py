@@ -16,7 +16,9 @@ from co_cli import KnowledgeBase, open_knowledge
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty project as the working directory, away from the user's own files."""
     for name in list(os.environ):
-        theirs = name.startswith(("CO_", "XDG_", "GIT_", "OTEL_")) or name.endswith(("_API_KEY", "_BASE_URL"))
+        theirs = name.startswith(("CO_", "XDG_", "GIT_", "OTEL_", "CLAUDE", "CODEX_", "GEMINI_")) or name.endswith(
+            ("_API_KEY", "_BASE_URL")
+        )
         if theirs or name in ("VISUAL", "EDITOR", "NO_COLOR", "FORCE_COLOR"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")

@@ -255,6 +255,9 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["prompt"],
         ["prompt", "--personalities"],
         ["usage"],
+        ["connect", "claude"],
+        ["connect", "claude", "--remove"],
+        ["hook", "session-start"],
         ["topic", "list"],
         ["status"],
         ["doctor"],
@@ -272,7 +275,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
     ]
     for command in commands:
         assert isinstance(co.json(*command), dict), command
-    assert {command[0] for command in commands} | {"bench", "eval"} == set(COMMANDS)
+    assert {command[0] for command in commands} | {"bench", "eval", "mcp"} == set(COMMANDS)
     co("config", "--json", "list")
     assert "settings" in json.loads(co.out)
 

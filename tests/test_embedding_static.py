@@ -53,6 +53,10 @@ def static():
     return open_embedder(Choice(), "")
 
 
+def test_a_process_that_stays_reads_the_vocabulary_once(static) -> None:
+    assert open_embedder(Choice(), "")._vocabulary is static._vocabulary
+
+
 def expected(word: str) -> list[int]:
     return REAL.encode(word, add_special_tokens=False).ids
 

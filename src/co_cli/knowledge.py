@@ -343,7 +343,7 @@ class KnowledgeBase(Upkeep):
         only = Filter(chosen, tags=clean_tags(tags), expired=expired)
         settings = self.settings()
         problems = self._sow(settings)
-        means = search_means(self.places, settings)._replace(progress=progress)
+        means = search_means(self.places, settings)._replace(progress=progress or self.progress)
         found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
         return found._replace(problems=(*found.problems, *problems)) if problems else found
 

@@ -22,6 +22,7 @@ PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
 MODES = ("auto", "grep", "text", "vector", "hybrid")
 FUSIONS = ("weighted", "rrf")
 YES_NO = ("yes", "no")
+PERMISSIONS = ("allow", "ask", "deny")
 EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
 
 
@@ -66,6 +67,13 @@ SETTINGS = (
     Setting("hot_memories", "1", "hot index: weight of how often a memory came back", harmless=True, number=True),
     Setting("seed_folders", "", f"more folders of seed documents, with {os.pathsep!r} between", harmless=False),
     Setting("log_arguments", "no", "whether `co usage` keeps what tools were called with", harmless=False, choices=YES_NO),
+    Setting(
+        "mcp_writes",
+        "allow",
+        "whether clients of `co mcp` may change notes: allow, ask or deny",
+        harmless=False,
+        choices=PERMISSIONS,
+    ),
     Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
 )
 DEFAULTS = {setting.name: setting.default for setting in SETTINGS}

@@ -14,7 +14,7 @@ from co_cli.note import Problem
 from co_cli.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from co_cli.note import Note
     from co_cli.seed import Changed as ChangedSeed
@@ -39,6 +39,8 @@ class Shelf:
     def __init__(self, places: Places, vaults: tuple[Vault, ...]) -> None:
         self.places = places
         self.vaults = vaults
+        self.progress: Callable[[str, int, int], None] | None = None
+        """Who is told of what takes long, where the verb is not given anybody; see :meth:`KnowledgeBase.recall`."""
         self._usage: UsageLog | None = None
         self._seeded = False
 

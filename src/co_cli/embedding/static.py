@@ -73,9 +73,24 @@ def open_static() -> Static:
     if length != rows * columns * 2 or len(vectors) < start + length:
         raise _other_files(folder, "the vectors are cut off")
     try:
-        return Static(vectors, tokenizer, start, (rows, columns))
+        return Static(vectors, tokenizer, start, (rows, columns), _vocabulary(os.path.join(folder, _TOKENIZER), tokenizer))
     except ValueError as error:
         raise _other_files(folder, str(error)) from error
+
+
+_vocabularies: dict[tuple[int, ...], dict[bytes, int]] = {}
+
+
+def _vocabulary(path: str, tokenizer: mmap) -> dict[bytes, int]:
+    """The vocabulary of a file. Nobody writes to it, so a process that stays keeps it for all searches."""
+    status = os.stat(path)
+    file = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    known = _vocabularies.get(file)
+    if known is None:
+        known = read_vocabulary(tokenizer)
+        _vocabularies.clear()
+        _vocabularies[file] = known
+    return known
 
 
 def _other_files(folder: str, reason: str) -> Unavailable:
@@ -91,10 +106,12 @@ class Static:
     name = "static"
     remote = False
 
-    def __init__(self, vectors: mmap, tokenizer: mmap, start: int, shape: tuple[int, int]) -> None:
+    def __init__(
+        self, vectors: mmap, tokenizer: mmap, start: int, shape: tuple[int, int], vocabulary: dict[bytes, int]
+    ) -> None:
         self._vectors, self._start = vectors, start
         self._rows, self.dimensions = shape
-        self._vocabulary = read_vocabulary(tokenizer)
+        self._vocabulary = vocabulary
         if len(self._vocabulary) > self._rows:
             raise ValueError("there are more words than vectors")
         self._tokenizer = tokenizer

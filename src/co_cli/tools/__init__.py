@@ -43,6 +43,7 @@ __all__ = [
     "save_memory",
     "table",
     "told",
+    "told_data",
 ]
 
 TOOLS = {tool.name: tool for tool in (*MEMORY_TOOLS, *TOPIC_TOOLS)}
@@ -90,6 +91,19 @@ def run(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Answ
 def told(result: Result) -> str:
     """A result as a model gets it: what a note says is data, and cannot pose as anything else."""
     return neutralise(str(result.get("display", "")))
+
+
+def told_data(result: Result) -> Result:
+    """The data of a result as a model gets it, without ``display``: texts are as harmless as there."""
+    return {name: _harmless(value) for name, value in result.items() if name != "display"}
+
+
+def _harmless(value: object) -> object:
+    if isinstance(value, str):
+        return neutralise(value)
+    if isinstance(value, dict):
+        return {name: _harmless(inner) for name, inner in value.items()}
+    return [_harmless(inner) for inner in value] if isinstance(value, list) else value
 
 
 def holds_private(result: Result) -> bool:

@@ -107,10 +107,11 @@ MEMORY_TOOLS = (
         },
         _save,
         writes=True,
+        idempotent=True,
     ),
     Tool(
         "recall_memory",
-        "Find small facts that were kept, by their words or by their ref. Returns the best with their whole text.",
+        "Find or look up small facts that were kept, by their words or their ref. Returns the best with their whole text.",
         {
             "query": Parameter("words that the fact would use, or its ref, such as 12"),
             "max_results": Parameter("at most so many, 5 if left out", NUMBER, required=False),

@@ -66,6 +66,10 @@ class Tool(NamedTuple):
     run: Callable[[KnowledgeBase, Given, Caller], Answer]
     writes: bool = False
     """Whether it changes something, so that a person has to be asked."""
+    destructive: bool = False
+    """Whether something that is there may be gone or replaced afterwards; `co undo` brings it back."""
+    idempotent: bool = False
+    """Whether the same call once more would change nothing more."""
     network: bool = False
     """Whether it asks another machine for something, so that a person has to be asked."""
     extra: str = ""

@@ -159,6 +159,8 @@ TOPIC_TOOLS = (
         },
         _write,
         writes=True,
+        destructive=True,
+        idempotent=True,
     ),
     Tool("knowledge_list", "List all shared topics with their tags and sources.", {}, _list),
     Tool(
@@ -167,5 +169,7 @@ TOPIC_TOOLS = (
         {"topic": Parameter("name of the topic, or the ref of a note, such as 12")},
         _delete,
         writes=True,
+        destructive=True,
+        idempotent=True,
     ),
 )

@@ -46,6 +46,9 @@ _GROUPS = {
     },
     "With an agent": {
         "chat": ("chat", "talk with an agent that remembers, and asks before it writes"),
+        "mcp": ("mcp", "serve the knowledge to other agents, over the Model Context Protocol"),
+        "connect": ("connect", "set up another agent, so that it uses co"),
+        "hook": ("hook", "print what an agent should know at a moment of its session"),
     },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
