@@ -216,3 +216,10 @@ def test_people_get_a_table_and_no_progress_where_there_is_no_terminal(co) -> No
 def test_json_is_one_document_with_the_name_of_the_bench(co) -> None:
     assert co("bench", "sync", "--sizes", "9", "--runs", "1", "--json") == 0
     assert json.loads(co.out)["bench"] == "sync"
+
+
+def test_the_search_among_topics_is_measured_too(co) -> None:
+    options = ("--kind", "topic", "--sizes", "30", "--runs", "1", "--embedder", "none")
+    figures = {figure["what"]: figure for figure in co.json("bench", "search", *options)["figures"]}
+    assert figures["text: all queries"]["notes"] == 30
+    assert figures["text: all queries"]["cpu_ms"] > 0

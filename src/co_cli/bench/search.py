@@ -16,7 +16,7 @@ from co_cli.bench.processes import run_times
 from co_cli.bench.vaults import each_size, open_vault, queries
 from co_cli.errors import Unavailable
 from co_cli.index import vectors
-from co_cli.note import FOLDERS
+from co_cli.note import FOLDERS, MEMORY
 from co_cli.query import parse_query
 from co_cli.retrieval.hit import Filter, Means
 from co_cli.retrieval.ranked import Searcher
@@ -35,23 +35,29 @@ _TODAY = "2026-01-01"
 _GREP, _SCAN, _ALL = "grep -riF", "numpy scan", "all queries"
 
 
-def measure(sizes: Sequence[int], runs: int, embedder: str, cache: str, progress: Progress) -> list[Figure]:
-    """Measure the search on vaults of these sizes; ``cache`` is where models are that were made here."""
+def measure(
+    sizes: Sequence[int], runs: int, embedder: str, cache: str, progress: Progress, kind: str = MEMORY
+) -> list[Figure]:
+    """Measure the search on vaults of these sizes, all of one kind, which is asked for where it is not that of memories.
+
+    ``cache`` is where models are that were made here.
+    """
     figures: list[Figure] = []
-    for size, project in each_size(sizes, progress):
+    kinds = (kind,) if kind != MEMORY else tuple(FOLDERS)
+    for size, project in each_size(sizes, progress, kind):
         means = Means(cache, embedder=embedder, progress=progress)
         with Searcher([open_vault(project)], means) as searcher:
             searcher.refresh(by_meaning=embedder != "none", seconds=float("inf"))
             if embedder != "none" and searcher.embedder is None:
                 raise Unavailable(" ".join(searcher.notices))
             searcher.means = means._replace(progress=None)
-            figures += _measure(searcher, size, runs, progress)
+            figures += _measure(searcher, size, runs, progress, kinds)
     return _with_growth(figures)
 
 
-def _measure(searcher: Searcher, size: int, runs: int, progress: Progress) -> list[Figure]:
+def _measure(searcher: Searcher, size: int, runs: int, progress: Progress, asked_for: tuple[str, ...]) -> list[Figure]:
     kinds = queries(size, _QUERIES)
-    grep, scan = _grep(searcher, size, kinds), _scan(searcher, runs)
+    grep, scan = _grep(searcher, size, kinds, asked_for[0]), _scan(searcher, runs)
     reconcile = timed(lambda: searcher.refresh(by_meaning=searcher.embedder is not None), runs)
     figures = [_figure(size, what, times, times, what) for what, times in ((_GREP, grep), (_SCAN, scan)) if times]
     figures.append(_figure(size, "reconcile before a search", reconcile, None, ""))
@@ -59,7 +65,7 @@ def _measure(searcher: Searcher, size: int, runs: int, progress: Progress) -> li
         if mode == "text" or searcher.embedder is not None:
             each = {}
             for kind, texts in kinds.items():
-                each[kind] = _search(searcher, mode, texts, runs)
+                each[kind] = _search(searcher, mode, texts, runs, asked_for)
                 progress(f"{size:,} notes: searching, {mode}", len(each), len(kinds))
             whole = _figure(size, f"{mode}: {_ALL}", together(each.values()), floor, name)
             figures.append(_with_promise(whole, mode))
@@ -67,9 +73,9 @@ def _measure(searcher: Searcher, size: int, runs: int, progress: Progress) -> li
     return figures
 
 
-def _search(searcher: Searcher, mode: str, texts: Sequence[str], runs: int) -> Times:
+def _search(searcher: Searcher, mode: str, texts: Sequence[str], runs: int, asked_for: tuple[str, ...]) -> Times:
     """Time each query so many times, after a first one that warms the caches."""
-    only = Filter(tuple(FOLDERS))
+    only = Filter(asked_for)
     asked = [parse_query(text, _TODAY) for text in texts]
     times = Times([], [])
     for run in range(runs + 1):
@@ -78,11 +84,11 @@ def _search(searcher: Searcher, mode: str, texts: Sequence[str], runs: int) -> T
     return times
 
 
-def _grep(searcher: Searcher, size: int, kinds: dict[str, list[str]]) -> Times | None:
+def _grep(searcher: Searcher, size: int, kinds: dict[str, list[str]], kind: str) -> Times | None:
     """One search by grep of each kind of query."""
     if size > _GREP_UP_TO or not shutil.which("grep"):
         return None
-    folder = searcher.vaults[0].path_of("memory", "")
+    folder = searcher.vaults[0].path_of(kind, "")
     commands = [
         ["grep", "-rliF", *(part for word in texts[0].split() for part in ("-e", word)), folder] for texts in kinds.values()
     ]

@@ -17,7 +17,7 @@ from bisect import bisect
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from co_cli.note import PROJECT
+from co_cli.note import FOLDERS, MEMORY, PROJECT
 from co_cli.retrieval.words import STOP_WORDS
 from co_cli.settings import PROJECT_FOLDER
 from co_cli.vault import Vault
@@ -71,24 +71,26 @@ class Language:
         return [self.words[bisect(self.weights, rng.random() * total)] for _ in range(words)]
 
 
-def each_size(sizes: Sequence[int], progress: Callable[[str, int, int], None]) -> Iterator[tuple[int, str]]:
+def each_size(
+    sizes: Sequence[int], progress: Callable[[str, int, int], None], kind: str = MEMORY
+) -> Iterator[tuple[int, str]]:
     """Each size with a project that has a vault of so many notes; it is gone when the next one comes."""
     for size in sorted(sizes):
         with tempfile.TemporaryDirectory(prefix="co-bench-") as project:
-            write_vault(project, size, progress)
+            write_vault(project, size, progress, kind)
             yield size, project
 
 
-def write_vault(project: str, size: int, progress: Callable[[str, int, int], None] | None = None) -> str:
-    """Write a vault of so many memories into a project; returns the folder of the memories."""
-    memories = os.path.join(project, PROJECT_FOLDER, "knowledge", "memories")
-    os.makedirs(memories)
-    for number, (name, text) in enumerate(_notes(size), start=1):
-        with open(os.path.join(memories, name), "wb") as file:
+def write_vault(project: str, size: int, progress: Callable[[str, int, int], None] | None = None, kind: str = MEMORY) -> str:
+    """Write a vault of so many notes of a kind into a project; returns their folder."""
+    folder = os.path.join(project, PROJECT_FOLDER, "knowledge", FOLDERS[kind])
+    os.makedirs(folder)
+    for number, (name, text) in enumerate(_notes(size, kind), start=1):
+        with open(os.path.join(folder, name), "wb") as file:
             file.write(text)
         if progress and number % _RARE_EVERY == 0:
             progress(f"writing {size:,} notes", number, size)
-    return memories
+    return folder
 
 
 def open_vault(project: str) -> Vault:
@@ -97,7 +99,7 @@ def open_vault(project: str) -> Vault:
     return Vault(root, PROJECT, os.path.join(project, "state", "journal"))
 
 
-def _notes(size: int) -> Iterator[tuple[str, bytes]]:
+def _notes(size: int, kind: str) -> Iterator[tuple[str, bytes]]:
     language, rng = Language(size), random.Random(_SEED)  # noqa: S311 - repeatable on purpose
     for number in range(1, size + 1):
         text = language.text(rng, WORDS_PER_NOTE)
@@ -105,8 +107,11 @@ def _notes(size: int) -> Iterator[tuple[str, bytes]]:
             text[WORDS_PER_NOTE // 2] = RARE_WORD
         slug = "-".join(text[:10])[:50].strip("-")
         day = f"2026-{1 + number % 12:02d}-{1 + number % 28:02d}T{number % 24:02d}:00:00+00:00"
-        header = f"id: {number}\ncreated: {day}\ntags: [{text[0]}, {text[1]}]\nsource: user-told\n"
-        yield f"{number:03d}-{slug}.md", f"---\n{header}---\n\n{' '.join(text)}\n".encode("ascii")
+        name = f"{number:03d}-{slug}" if kind == MEMORY else f"{slug}-{number}"
+        own = f"id: {number}" if kind == MEMORY else f"topic: {name}"
+        source = "user-told" if kind == MEMORY else "user"
+        header = f"{own}\ncreated: {day}\ntags: [{text[0]}, {text[1]}]\nsource: {source}\n"
+        yield f"{name}.md", f"---\n{header}---\n\n{' '.join(text)}\n".encode("ascii")
 
 
 def queries(size: int, each: int) -> dict[str, list[str]]:

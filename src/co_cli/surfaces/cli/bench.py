@@ -49,6 +49,7 @@ def bench_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
         co bench sync --sizes 1000 10000 --json
         co bench index --embedder minilm --sizes 1000
         co bench search --sizes 10000 1000000
+        co bench search --kind topic --sizes 10000
     """
     parser.add_argument(
         "what",
@@ -59,6 +60,7 @@ def bench_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     parser.add_argument("--sizes", type=int, nargs="+", default=[], metavar="N", help="notes in the vault (up to 100000)")
     parser.add_argument("--runs", type=int, default=0, metavar="N", help="runs of each measurement")
     parser.add_argument("--embedder", default="static", metavar="E", help="index, search: what makes vectors (static)")
+    parser.add_argument("--kind", choices=("memory", "topic"), default="memory", help="search: of what the vault is made")
     return _bench
 
 
@@ -70,14 +72,14 @@ def _bench(arguments: Namespace) -> None:
     if arguments.embedder not in EMBEDDERS:
         raise Invalid(f"There is no embedder {arguments.embedder!r}.", f"Embedders: {', '.join(EMBEDDERS)}.")
     with Progress() as progress:
-        figures = _measure(arguments.what, sizes, runs, arguments.embedder, progress)
+        figures = _measure(arguments.what, sizes, runs, arguments, progress)
     emit(arguments, {"bench": arguments.what, "figures": [asdict(figure) for figure in figures]}, _table(figures))
 
 
-def _measure(what: str, sizes: list[int], runs: int, embedder: str, progress: Progress) -> list[Figure]:
+def _measure(what: str, sizes: list[int], runs: int, arguments: Namespace, progress: Progress) -> list[Figure]:
     from co_cli.bench import cli, index, search, sync
 
-    cache = find_places().cache
+    cache, embedder = find_places().cache, arguments.embedder
     if what == "cli":
         return cli.measure(sizes, runs, progress)
     if what == "sync":
@@ -85,7 +87,7 @@ def _measure(what: str, sizes: list[int], runs: int, embedder: str, progress: Pr
     if what == "index":
         embedders = dict.fromkeys(("static", embedder)) if embedder != "none" else ()
         return index.measure(sizes, tuple(embedders), cache, progress)
-    return search.measure(sizes, runs, embedder, cache, progress)
+    return search.measure(sizes, runs, embedder, cache, progress, arguments.kind)
 
 
 def _table(figures: list[Figure]) -> str:
