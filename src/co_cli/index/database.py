@@ -24,6 +24,8 @@ FILE = "knowledge.db"
 PATIENCE_MS = 5000
 """How long a statement waits for another process that is writing."""
 
+_NOT_THE_SAME = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_READONLY_DBMOVED)
+"""What SQLite says where the file was cut off, or taken away to be made anew, since it was opened."""
 _APPLICATION = 0x636F3031  # "co01": a database of another program is not taken for ours
 _SQLITE, _HEADER, _MARK = b"SQLite format 3\0", 100, slice(68, 72)
 """How the file of a database begins, and where it says whose it is."""
@@ -120,14 +122,16 @@ class Damaged(Exception):
     def __init__(self, message: str, path: str) -> None:
         super().__init__(message)
         self.path = path
+        self.born = ""
+        """What tells that index from one that was made in its place, where it could be read."""
 
 
 class Opened(NamedTuple):
     """A connection, and whether the index behind it was there and whole."""
 
     connection: apsw.Connection
-    file: int
-    """Which file it is, whatever becomes of its name."""
+    born: str
+    """What tells this index from one that is made in its place. Files do not: a new one may get the number of the old."""
     rebuilt: bool
     """Whether there was none, or one that could not be used."""
 
@@ -135,16 +139,15 @@ class Opened(NamedTuple):
 def open_database(path: str) -> Opened:
     """Open an index, making it where it is missing and making it anew where it cannot be used."""
     make_folder(os.path.dirname(path), mode=0o700)
-    file = _file(path)
     try:
         connection, made = _open(path)
-    except Damaged:
-        discard(path, file)
+    except Damaged as damage:
+        discard(path, damage.born)
         try:
             connection, made = _open(path)
         except Damaged as error:
             raise unusable(error) from error
-    return Opened(connection, _file(path), made)
+    return Opened(connection, _born(connection), made)
 
 
 def unusable(damage: Damaged) -> Unavailable:
@@ -155,14 +158,16 @@ def unusable(damage: Damaged) -> Unavailable:
 
 def open_existing(path: str) -> Opened:
     """Open an index that is there; raises :class:`Damaged` where it cannot be used."""
-    return Opened(_open(path)[0], _file(path), rebuilt=False)
+    connection, _made = _open(path)
+    return Opened(connection, _born(connection), rebuilt=False)
 
 
-def _file(path: str) -> int:
+def _born(connection: apsw.Connection) -> str:
+    """What the index says that tells it from others; empty where it cannot be read."""
     try:
-        return os.stat(path).st_ino
-    except OSError:
-        return 0
+        return str(connection.execute("SELECT value FROM meta WHERE key = 'born'").get or "")
+    except (apsw.Error, UnicodeDecodeError):
+        return ""
 
 
 def database_path(folder: str, otherwise: str) -> str:
@@ -192,11 +197,32 @@ def _open_itself(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
-def discard(path: str, file: int) -> None:
-    """Remove an index that cannot be used, unless another process has made it anew meanwhile."""
+def discard(path: str, born: str) -> None:
+    """Empty an index that cannot be used, unless another process has made it anew meanwhile.
+
+    It is emptied where it is, since others may have it open: to SQLite, the log of a removed file and that of the next one
+    under its name are the same, and the two would be mixed up. Only what cannot even be emptied is removed.
+    """
     with locked(os.path.dirname(path), PATIENCE_MS / 1000):
-        if _file(path) == file:
-            remove(path)
+        if os.path.exists(path) and os.path.getsize(path):  # an empty one is about to be made
+            connection = apsw.Connection(path)
+            connection.set_busy_timeout(PATIENCE_MS)
+            emptied = _born(connection) != born or _empty(connection)
+            connection.close()
+            if not emptied:
+                remove(path)
+
+
+def _empty(connection: apsw.Connection) -> bool:
+    """Take everything out of a database, however damaged it is; returns whether that was possible."""
+    try:
+        connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
+        connection.execute("VACUUM")
+        connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 0)
+        connection.pragma("application_id", _APPLICATION)  # else it would be the database of another program
+    except apsw.Error:
+        return False
+    return True
 
 
 def remove(path: str) -> None:
@@ -208,28 +234,35 @@ def remove(path: str) -> None:
 
 def _open(path: str) -> tuple[apsw.Connection, bool]:
     """Open an index; says also whether it has just been made."""
-    made = False
     with complaints(path):
         connection = apsw.Connection(path)
-        try:
-            connection.set_busy_timeout(PATIENCE_MS)
-            found = connection.pragma("user_version")
-            if found != len(MIGRATIONS) or connection.pragma("application_id") != _APPLICATION:
-                # not while another process removes the files of an index that it found damaged
-                with locked(os.path.dirname(path), PATIENCE_MS / 1000):
-                    made = _migrate(connection, path)
-            row = connection.execute("SELECT value FROM meta WHERE key = 'analysis'").get
-            if row != ANALYSIS_VERSION:
-                raise Damaged("it was made by another version of co", path)
-            # The index can be made again, so a power cut may cost its last changes; it must not cost waiting for the disk.
-            connection.execute(
-                "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
-                "PRAGMA mmap_size = 1073741824; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF"
-            ).fetchall()  # to the last statement: execute stops at the first that has something to say
-        except BaseException:
-            connection.close()
-            raise
-        return connection, made
+    try:
+        with complaints(path):
+            return connection, _prepared(connection, path)
+    except BaseException as error:
+        if isinstance(error, Damaged):
+            error.born = _born(connection)
+        connection.close()
+        raise
+
+
+def _prepared(connection: apsw.Connection, path: str) -> bool:
+    """Bring an index that was just opened up to date, and set how it is used; returns whether it has just been made."""
+    made = False
+    connection.set_busy_timeout(PATIENCE_MS)
+    found = connection.pragma("user_version")
+    if found != len(MIGRATIONS) or connection.pragma("application_id") != _APPLICATION:
+        # not while another process removes the files of an index that it found damaged
+        with locked(os.path.dirname(path), PATIENCE_MS / 1000):
+            made = _migrate(connection, path)
+    if connection.execute("SELECT value FROM meta WHERE key = 'analysis'").get != ANALYSIS_VERSION:
+        raise Damaged("it was made by another version of co", path)
+    # The index can be made again, so a power cut may cost its last changes; it must not cost waiting for the disk.
+    connection.execute(
+        "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
+        "PRAGMA mmap_size = 1073741824; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF"
+    ).fetchall()  # to the last statement: execute stops at the first that has something to say
+    return made
 
 
 def _migrate(connection: apsw.Connection, path: str) -> bool:
@@ -249,7 +282,8 @@ def _migrate(connection: apsw.Connection, path: str) -> bool:
         for migration in MIGRATIONS[version:]:
             connection.execute(migration)
         if version == 0:
-            connection.execute("INSERT INTO meta VALUES ('analysis', ?)", (ANALYSIS_VERSION,))
+            born = os.urandom(8).hex()
+            connection.execute("INSERT INTO meta VALUES ('analysis', ?), ('born', ?)", (ANALYSIS_VERSION, born))
         connection.pragma("user_version", len(MIGRATIONS))
     except BaseException:
         connection.execute("ROLLBACK")
@@ -267,7 +301,7 @@ def complaints(path: str) -> Iterator[None]:
         hint = "Try again; if it stays so, find the process that hangs."
         raise Unavailable(f"{path} is in use by another process.", hint, code="index-busy") from error
     except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ:
+        if getattr(error, "extendedresult", 0) in _NOT_THE_SAME:
             raise Damaged(str(error), path) from error
         hint = "The notes are safe. Free some space, or check the folder's permissions."
         raise Unavailable(f"{path} cannot be written: {error}.", hint, code="index-unavailable") from error

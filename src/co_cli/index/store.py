@@ -124,7 +124,7 @@ class Index:
     def __init__(self, path: str, *, as_it_is: bool = False) -> None:
         """Open the index, made anew where it cannot be used; ``as_it_is`` raises ``Damaged`` then, and makes nothing."""
         self.path = path
-        self.connection, self._file, self.rebuilt = open_existing(path) if as_it_is else open_database(path)
+        self.connection, self._born, self.rebuilt = open_existing(path) if as_it_is else open_database(path)
         self.has_vectors: bool | None = None
         """Whether sqlite-vec is there; ``None`` until somebody has asked."""
 
@@ -135,7 +135,7 @@ class Index:
     def discard(self) -> None:
         """Remove the file of an index that turned out to be damaged."""
         self.close()
-        discard(self.path, self._file)
+        discard(self.path, self._born)
 
     # ----------------------------------------------------------------------------------------------------------- writing
 
@@ -145,12 +145,18 @@ class Index:
         with complaints(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
+                self._check_same()
                 yield
             except BaseException:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
                 raise
             self.connection.execute("COMMIT")
+
+    def _check_same(self) -> None:
+        """Refuse to go on with an index that another process has made anew since this one looked at the files."""
+        if str(self.connection.execute("SELECT value FROM meta WHERE key = 'born'").get or "") != self._born:
+            raise Damaged("it was made anew by another process", self.path)
 
     def put(self, entry: Entry) -> None:
         """Take a note in, in the place of what was known of its file."""
@@ -235,6 +241,7 @@ class Index:
         with complaints(self.path):
             self.connection.execute("BEGIN")
             try:
+                self._check_same()
                 yield
             finally:
                 if self.connection.in_transaction:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _EMBEDDING_SECONDS = 3.0
 """How long a query waits for passages that have no vector yet."""
 
+_ATTEMPTS = 4
+"""How often an index is made anew for one question: many processes may find the same damage at once."""
+
 BY_MEANING = ("vector", "hybrid")
 
 
@@ -148,18 +151,19 @@ class Searcher:
         return found[-1]
 
     def _mending(self, work: Callable[[], object]) -> None:
-        try:
-            work()
-        except Damaged as damage:
-            for source in self.sources:
-                if source.index.path == damage.path:
-                    source.index.discard()
-            self.close()
-            self.degraded["index-rebuilt"] = None
+        """Do something with the indexes; one that turns out to be damaged is made anew, also where others do so as well."""
+        for attempt in range(1, _ATTEMPTS + 1):
             try:
                 work()
-            except Damaged as again:
-                raise unusable(again) from again
+                return
+            except Damaged as damage:
+                for source in self.sources:
+                    if source.index.path == damage.path:
+                        source.index.discard()
+                self.close()
+                self.degraded["index-rebuilt"] = None
+                if attempt == _ATTEMPTS:
+                    raise unusable(damage) from damage
 
     def _progress(self, what: str) -> Callable[[int, int], None] | None:
         progress = self.means.progress
