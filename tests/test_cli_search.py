@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -237,7 +238,7 @@ def test_an_interrupted_reindex_goes_on_where_it_was(co: Co, vault: Path, projec
 def _indexed(database: Path) -> int:
     if not database.exists():
         return 0
-    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection, connection:
         try:
             return connection.execute("SELECT count(*) FROM notes").fetchone()[0]
         except sqlite3.Error:
@@ -249,7 +250,7 @@ def test_the_doctor_finds_an_index_that_says_something_else_than_the_files(co: C
     time.sleep(0.1)
     co("recall", "fridays", "--mode", "text")
     assert co("doctor") == 0
-    with sqlite3.connect(vault / "knowledge.db") as connection:
+    with closing(sqlite3.connect(vault / "knowledge.db")) as connection, connection:
         connection.execute("UPDATE notes SET sha = x'00'")
     report = co.json("doctor")
     assert [(found["code"], found["mendable"]) for found in report["findings"]] == [("index-differs", True)]
@@ -265,7 +266,7 @@ def test_the_doctor_finds_a_damaged_index_and_throws_it_away(damage: str, co: Co
     co("recall", "fridays", "--mode", "text")
     database = vault / "knowledge.db"
     if damage:
-        with sqlite3.connect(database) as connection:
+        with closing(sqlite3.connect(database)) as connection, connection:
             connection.executescript(damage)
     else:
         database.write_bytes(b"no database at all" * 300)
@@ -306,7 +307,7 @@ def test_a_note_that_has_none_of_the_words_but_stands_among_them_says_so(co: Co,
 def test_links_are_followed_although_the_index_is_damaged(co: Co, linked: Path) -> None:
     co("show", "topic:deploy-guide", "--links")
     before = co.out
-    with sqlite3.connect(linked / "knowledge.db") as connection:
+    with closing(sqlite3.connect(linked / "knowledge.db")) as connection, connection:
         connection.executescript("DROP TABLE links")
     assert co("show", "topic:deploy-guide", "--links") == 0
     assert co.out == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def database(path: Path, rows: Iterable[tuple], schema: str = NEW) -> Path:
         else "topic, content, tags, created_at, updated_at"
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    with sqlite3.connect(path) as raw:
+    with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute(schema)
         raw.execute("CREATE VIRTUAL TABLE knowledge_fts USING fts5(topic, content, tags)")
         for row in rows:
@@ -39,7 +40,7 @@ def database(path: Path, rows: Iterable[tuple], schema: str = NEW) -> Path:
 
 
 def change(path: Path, statement: str, *values: object) -> None:
-    with sqlite3.connect(path) as raw:
+    with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute(statement, values)
     raw.close()
 
@@ -206,7 +207,7 @@ def test_the_database_of_another_program_is_only_read(kb: KnowledgeBase, skynet:
 def test_a_path_without_such_knowledge_is_an_error_with_the_accepted_forms(kb: KnowledgeBase, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.db").write_text("no database")
-    with sqlite3.connect(tmp_path / "other.db") as raw:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as raw, raw:
         raw.execute("CREATE TABLE knowledge (x)")
     raw.close()
     for name, kind in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_arguments_are_kept_only_if_that_was_asked_for_and_they_are_harmless(
         assert main(["config", "set", "log_arguments", setting]) == 0
     note = kb.save("The safe is behind the mirror", private=private).note
     kb.log_call(ToolCall("knowledge_search", "mcp", 0.1, notes=(note,), arguments=arguments))
-    with sqlite3.connect(kb.places.usage_log) as raw:
+    with closing(sqlite3.connect(kb.places.usage_log)) as raw, raw:
         assert raw.execute("SELECT arguments FROM calls").fetchall() == [(kept,)]
     raw.close()
 
@@ -91,7 +92,7 @@ def test_a_project_cannot_switch_the_logging_of_arguments_on(kb: KnowledgeBase, 
     (project / ".co-cli").mkdir()
     (project / ".co-cli" / "settings.json").write_text('{"log_arguments": "yes"}')
     kb.log_call(ToolCall("knowledge_search", "mcp", 0.1, arguments="deploy"))
-    with sqlite3.connect(kb.places.usage_log) as raw:
+    with closing(sqlite3.connect(kb.places.usage_log)) as raw, raw:
         assert raw.execute("SELECT arguments FROM calls").fetchall() == [(None,)]
     raw.close()
 

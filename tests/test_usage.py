@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 
@@ -97,7 +98,7 @@ def test_a_note_that_is_forgotten_leaves_nothing_in_the_files_of_the_log(log: Us
 def test_arguments_are_kept_only_where_they_are_given_and_cut(log: UsageLog) -> None:
     log.record(call())
     log.record(call()._replace(arguments="x" * 5000))
-    with sqlite3.connect(log.path) as raw:
+    with closing(sqlite3.connect(log.path)) as raw, raw:
         assert [row[0] for row in raw.execute("SELECT arguments FROM calls ORDER BY id")] == [None, "x" * 500]
     raw.close()
 
@@ -136,11 +137,11 @@ def test_a_log_that_is_damaged_is_put_aside_and_begun_anew(log: UsageLog) -> Non
 
 def test_the_database_of_another_program_is_not_written_to(log: UsageLog) -> None:
     os.makedirs(os.path.dirname(log.path))
-    with sqlite3.connect(log.path) as raw:
+    with closing(sqlite3.connect(log.path)) as raw, raw:
         raw.execute("CREATE TABLE theirs (x)")
     raw.close()
     assert "another program" in log.record(call())
-    with sqlite3.connect(f"{log.path}.broken") as raw:
+    with closing(sqlite3.connect(f"{log.path}.broken")) as raw, raw:
         assert raw.execute("SELECT name FROM sqlite_schema").fetchall() == [("theirs",)]
     raw.close()
 
@@ -148,13 +149,13 @@ def test_the_database_of_another_program_is_not_written_to(log: UsageLog) -> Non
 def test_the_log_of_a_newer_co_is_left_as_it_is(log: UsageLog) -> None:
     log.record(call())
     log.close()
-    with sqlite3.connect(log.path) as raw:
+    with closing(sqlite3.connect(log.path)) as raw, raw:
         raw.execute(f"PRAGMA user_version = {len(usage.MIGRATIONS) + 1}")
     raw.close()
     assert "newer co" in log.record(call())
     with pytest.raises(Unavailable, match="newer co"):
         log.tools(0)
-    with sqlite3.connect(log.path) as raw:
+    with closing(sqlite3.connect(log.path)) as raw, raw:
         assert raw.execute("SELECT count(*) FROM calls").fetchone() == (1,)
     raw.close()
 
@@ -199,7 +200,7 @@ def test_the_log_grows_no_larger_than_it_may(log: UsageLog, monkeypatch: pytest.
     for _ in range(2000):
         log.record(call()._replace(arguments="x" * 400))
     log.close()
-    with sqlite3.connect(log.path) as raw:
+    with closing(sqlite3.connect(log.path)) as raw, raw:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     raw.close()
     assert os.path.getsize(log.path) < 500_000
@@ -288,7 +289,7 @@ def test_a_migration_that_is_interrupted_leaves_everything_as_it_was(
     step = "ALTER TABLE calls ADD COLUMN client TEXT; CREATE TABLE half_done (x);"
     monkeypatch.setattr(usage, "MIGRATIONS", (*usage.MIGRATIONS, f"{step} INSERT INTO missing VALUES (1);"))
     assert "cannot be used" in UsageLog(path).record(call())
-    with sqlite3.connect(path) as raw:
+    with closing(sqlite3.connect(path)) as raw, raw:
         assert raw.execute("PRAGMA user_version").fetchone() == (len(usage.MIGRATIONS) - 1,)
         assert raw.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half_done'").fetchone() == (0,)
     raw.close()
@@ -309,7 +310,7 @@ def test_processes_that_find_an_old_log_at_once_migrate_it_once(tmp_path: Path) 
     )
     for process in [start(code, path, who, 20) for who in range(4)]:
         finished(process)
-    with sqlite3.connect(path) as raw:
+    with closing(sqlite3.connect(path)) as raw, raw:
         assert raw.execute("SELECT count(*) FROM calls").fetchone() == (83,)
     raw.close()
 
