@@ -105,7 +105,7 @@ def test_no_passage_is_huge(body):
 @promise
 @given(st.text())
 def test_any_text_is_a_body(body):
-    split(body)
+    assert "".join("".join(text for _, text in passages(body)).split()) == "".join(body.split())
 
 
 # ----------------------------------------------------------------------------------------------------------- passages

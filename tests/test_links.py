@@ -25,7 +25,8 @@ def test_links_are_what_stands_in_the_body(body):
 @given(st.text())
 def test_any_text_has_links_or_none(body):
     for link in links(body):
-        key_of(link, "memory")
+        key = key_of(link, "memory")
+        assert key == key.strip() == key.casefold()
 
 
 @pytest.mark.parametrize(
