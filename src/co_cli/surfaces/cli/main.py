@@ -61,6 +61,7 @@ _GROUPS = {
     },
     "What agents see": {
         "prompt": ("loaded", "show the assembled prompt with its budget"),
+        "context": ("loaded", "show what fills the knowledge in every prompt, and what would go first"),
         "usage": ("usage", "show which tools agents call, and which notes they get"),
     },
     "Care": {
