@@ -39,11 +39,13 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
     verbs = {name for name, member in inspect.getmembers(KnowledgeBase) if not name.startswith("_") and callable(member)}
     assert verbs == {
         "archive",
+        "as_one",
         "changed_seeds",
         "check",
         "context",
         "coverage",
         "delete_topic",
+        "demote",
         "forget",
         "get",
         "init",
@@ -56,7 +58,9 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "named",
         "neighbours",
         "personalities",
+        "promote",
         "prompt",
+        "purge",
         "recall",
         "ref",
         "rehearse",
