@@ -403,5 +403,6 @@ def _rewrite(kb: KnowledgeBase, proposal: Proposal, raw: bytes) -> Proposal:
     with vault.change("propose"):
         _check_waits(proposal)
         _check_safe(vault, _folder(vault))
+        sweep(_folder(vault))
         replace_file(proposal.path, raw, _MODE)
     return kept
