@@ -56,6 +56,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "mode",
         "named",
         "neighbours",
+        "part",
         "personalities",
         "prompt",
         "recall",

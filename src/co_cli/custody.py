@@ -16,6 +16,8 @@ from co_cli.shelf import Shelf
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from co_cli.citation import Part
+
 
 class Forgotten(NamedTuple):
     """The notes that were forgotten."""
@@ -43,6 +45,19 @@ class Custody(Shelf):
         if parsed.kind in (TOPIC, ARTICLE):
             hint = f"`co recall WORDS --kind {parsed.kind}` finds what there is."
         raise NotFound(f"There is no note {ref}.", hint)
+
+    def part(self, ref: str) -> Part | None:
+        """The section or the page that a citation such as ``article:rfc-9110#routing`` names; ``None`` for a plain ref."""
+        try:
+            self.get(ref)
+        except (NotFound, Invalid):
+            from co_cli.citation import find_part, parse_citation
+
+            citation = parse_citation(ref)
+            if citation is None:
+                raise
+            return find_part(self.get(citation.ref), citation)
+        return None
 
     def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""

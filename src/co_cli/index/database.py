@@ -113,6 +113,10 @@ MIGRATIONS = (
     )
     INSERT OR IGNORE INTO topic_tags SELECT tag, note FROM split WHERE tag != '';
     """,
+    """
+    ALTER TABLE passages ADD COLUMN anchor TEXT NOT NULL DEFAULT '';  -- the name of the last of its headings
+    ALTER TABLE passages ADD COLUMN page INTEGER NOT NULL DEFAULT 0;  -- that it stands on; 0 where there are none
+    """,
 )
 
 
