@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.chunking import headings
 from co_cli.errors import NotFound
 from co_cli.pages import pages, without_marks
 
@@ -30,15 +29,20 @@ class Citation(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of a note: a section, a page, or what of a section stands on a page."""
+    """A part of a note: a section, a page, or what of a section stands on a page; or the whole."""
 
     note: Note
     text: str
-    """Without the marks of pages."""
-    anchor: str
-    page: int
-    line: int
+    """The text of the part, without the marks of pages; of a whole note, its body."""
+    anchor: str = ""
+    page: int = 0
+    line: int = 1
     """The line of the body on which it begins."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole note is meant."""
+        return not (self.anchor or self.page)
 
 
 def parse_citation(text: str) -> Citation | None:
@@ -66,6 +70,8 @@ def find_part(note: Note, citation: Citation) -> Part:
 
 def _section(note: Note, anchor: str) -> tuple[int, int]:
     """Where the section under a heading begins and ends: at the next heading that is no lower."""
+    from co_cli.chunking import headings
+
     start, level = -1, 0
     known = []
     for heading in headings(note.body):

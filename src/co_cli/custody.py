@@ -46,18 +46,18 @@ class Custody(Shelf):
             hint = f"`co recall WORDS --kind {parsed.kind}` finds what there is."
         raise NotFound(f"There is no note {ref}.", hint)
 
-    def part(self, ref: str) -> Part | None:
-        """The section or the page that a citation such as ``article:rfc-9110#routing`` names; ``None`` for a plain ref."""
-        try:
-            self.get(ref)
-        except (NotFound, Invalid):
-            from co_cli.citation import find_part, parse_citation
+    def part(self, ref: str) -> Part:
+        """The section or the page that a citation such as ``article:rfc-9110#routing`` names; the whole note by its ref."""
+        from co_cli.citation import Part, find_part, parse_citation
 
+        try:
+            note = self.get(ref)
+        except (NotFound, Invalid):
             citation = parse_citation(ref)
             if citation is None:
                 raise
             return find_part(self.get(citation.ref), citation)
-        return None
+        return Part(note, note.body)
 
     def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Denied, Invalid, NotFound
-from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, TOPIC
-from co_cli.tools.tool import TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
+from co_cli.knowledge import ARTICLE, GLOBAL, TOPIC
+from co_cli.tools.tool import TAGS, Answer, Caller, Parameter, Tool, marks, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,15 +46,14 @@ def _search(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
 
 def _named(kb: KnowledgeBase, query: str) -> _Entry | None:
     """The topic or article that a query names by its ref, or the part of one that it names by a citation."""
-    why = "named by its ref"
-    note = meant(kb, query, (TOPIC, ARTICLE))
-    if note:
-        return _Entry(note, note.body, note.ref, 0, 1.0, why)
     try:
         part = kb.part(query)
     except (Invalid, NotFound):
         return None
-    return _Entry(part.note, part.text, query.strip(), part.page, 1.0, why) if part and part.note.kind != MEMORY else None
+    if part.note.kind not in (TOPIC, ARTICLE):
+        return None
+    cite = part.note.ref if part.is_whole else query.strip()
+    return _Entry(part.note, part.text, cite, part.page, 1.0, "named by its ref")
 
 
 def _as_entry(hit: Hit) -> _Entry:

@@ -148,11 +148,11 @@ def show_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 def _show(arguments: Namespace) -> None:
     kb = open_knowledge()
     part = kb.part(arguments.ref)
-    note = part.note if part else kb.get(arguments.ref)
+    note = part.note
     if not arguments.json:
         say(paint(note.path, "dim", sys.stderr))
     data = {**as_data(note), "sha": note.sha, "text": note.text}
-    if part and not arguments.links:
+    if not (part.is_whole or arguments.links):
         data.update(content=part.text, text=part.text, cite=arguments.ref.strip(), page=part.page or None, line=part.line)
         emit(arguments, data, visible(part.text))
         return

@@ -255,10 +255,10 @@ def _read(kb: KnowledgeBase, uri: str) -> str:
         raise NotFound(f"There is no resource {uri[:200]}.", f"There are {CONTEXT}, {HOT} and {NOTE}REF.")
     ref = unquote(uri.removeprefix(NOTE))
     part = kb.part(ref)
-    note = part.note if part else kb.get(ref)
+    note = part.note
     if note.private:
         raise NotFound(f"There is no note {ref}.", "list_memories and knowledge_list list what there is.")
-    whole = part.text if part else note.text
+    whole = note.text if part.is_whole else part.text
     text = cut(whole, _NOTE_BYTES)
     return told({"display": text if text == whole else f"{text}\n… [the rest: {note.path}]"})
 

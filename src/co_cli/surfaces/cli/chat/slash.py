@@ -85,8 +85,7 @@ def _remember(chat: Chat, text: str) -> None:
 def _recall(chat: Chat, text: str) -> None:
     if chat.kb.ref(text):
         part = chat.kb.part(text)
-        note = part.note if part else chat.kb.get(text)
-        chat.voice.show(f"{_head(note, text if part else note.ref)}\n{part.text if part else note.body}")
+        chat.voice.show(f"{_head(part.note, part.note.ref if part.is_whole else text)}\n{part.text}")
         return
     found = chat.kb.recall(text)
     entries = [f"{_head(hit.note, hit.cite)}\n{hit.content}\nwhy: {hit.why}" for hit in found.hits]
