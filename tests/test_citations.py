@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 from commands import Co
 from indexes import choose
 from mcp import Client
 from mcp_clients import said, talk
 
-from co_cli import KnowledgeBase, NotFound, open_knowledge
+from co_cli import KnowledgeBase, NotFound
 from co_cli.citation import Citation, parse_citation
+from co_cli.index.database import MIGRATIONS
 from co_cli.tools import Caller, knowledge_search
 
 FILLING = "Some words about animals that live in the woods. " * 25
@@ -104,16 +107,19 @@ def test_the_first_line_of_a_document_is_what_stands_below_the_mark(kb: Knowledg
     assert kb.get("article:manual").summary == "How to wash"
 
 
-def test_an_index_made_before_there_were_pages_is_made_anew(kb: KnowledgeBase, manual: Path, vault: Path) -> None:
-    import apsw
-
-    kb.recall("quokka", mode="text")
-    old = apsw.Connection(str(vault / "knowledge.db"))
-    old.execute("UPDATE meta SET value = 2 WHERE key = 'analysis'; UPDATE passages SET page = 0, anchor = ''")
-    old.close()
-    found = open_knowledge(kb.places.project).recall("quokka", mode="text")
-    assert found.degraded == ("index-rebuilt",)
-    assert found.hits[0].cite == "article:manual#cleaning p. 12"
+def test_an_index_made_before_there_were_pages_learns_them_and_keeps_its_vectors(
+    kb: KnowledgeBase, manual: Path, vault: Path
+) -> None:
+    kb.recall("quokka", mode="hybrid")
+    with closing(apsw.Connection(str(vault / "knowledge.db"))) as old:
+        steps = next(place for place, step in enumerate(MIGRATIONS) if "COLUMN page" in step)
+        old.execute("ALTER TABLE passages DROP COLUMN anchor; ALTER TABLE passages DROP COLUMN page")
+        old.pragma("user_version", steps)
+        vectors = old.execute("SELECT vector FROM vectors ORDER BY passage").fetchall()
+    found = kb.recall("quokka", mode="text")
+    assert (found.degraded, found.hits[0].cite) == ((), "article:manual#cleaning p. 12")
+    with closing(apsw.Connection(str(vault / "knowledge.db"))) as now:
+        assert now.execute("SELECT vector FROM vectors ORDER BY passage").fetchall() == vectors
 
 
 # --------------------------------------------------------------------------------------------------------------- parts

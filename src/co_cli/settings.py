@@ -55,6 +55,7 @@ SETTINGS = (
         harmless=True,
         number=True,
     ),
+    Setting("languages", "", "programming languages of a project, with commas; empty: as its files tell", harmless=True),
     Setting("mode", "auto", "way of searching where none is asked for", harmless=True, choices=MODES),
     Setting("text_from", "200", "notes from which `auto` ranks by words", harmless=True, number=True),
     Setting("hybrid_from", "500", "notes from which `auto` ranks by words and meaning", harmless=True, number=True),

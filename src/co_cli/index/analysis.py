@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-VERSION = 3
-"""To be raised with any change to the terms of a text, or to how a body is cut: an index made by another version is made
-anew."""
+VERSION = 2
+"""To be raised with any change to the terms of a text: indexes made by another version are made anew."""
 TOKENIZER = "ascii tokenchars '_'"
 """What cuts the line of terms for FTS5: at blanks, since the terms hold nothing else that it would cut at."""
 
