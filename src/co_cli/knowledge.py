@@ -39,6 +39,7 @@ from co_cli.vault import Vault, open_vaults
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from co_cli.citation import Part
     from co_cli.context import Context
     from co_cli.coverage import Coverage
     from co_cli.doctor import Finding, Report
@@ -74,6 +75,7 @@ __all__ = [
     "Moved",
     "Neighbour",
     "Note",
+    "Part",
     "Places",
     "Problem",
     "Prompt",

@@ -271,4 +271,4 @@ def _lasting(message: ModelMessage, marks: dict[str, object], offered: list[str]
 
 
 def _offered(hit: Hit) -> Offered:
-    return Offered(hit.note.ref, hit.note.title or hit.note.summary, str(hit.why), OFFERED)
+    return Offered(hit.cite, hit.note.title or hit.note.summary, str(hit.why), OFFERED)
