@@ -120,7 +120,7 @@ def _write(pages: _Pages, heading: str, notes: list[Note]) -> None:
 
 def _bullet(note: Note) -> str:
     if note.kind == MEMORY:
-        return "- " + neutralise(note.body).replace("\n", "\n  ")
+        return "- " + "\n".join(f"  {line}".rstrip() for line in neutralise(note.body).split("\n"))[2:]
     first = neutralise(next((line for line in note.body.split("\n") if line.strip() and not line.startswith("#")), ""))
     said = f": {first[:120].strip()}" if first.strip() else ""
     return f"- {note.ref}{said}"

@@ -144,7 +144,7 @@ def statements(text: str) -> Iterator[Statement]:
     heading, fence, start = "", "", 0
     held: list[str] = []
     is_item = False
-    for number, line in enumerate([*blanked.split("\n"), "# "], start=1):
+    for number, line in enumerate(blanked.split("\n"), start=1):
         ticks = _FENCE.match(line)
         if fence or ticks:
             if ticks and not fence:
@@ -163,9 +163,9 @@ def statements(text: str) -> Iterator[Statement]:
         held, is_item = [], item is not None
         if title:
             heading = title[1]
-        elif line.strip() and line != "# " and not _RULE.fullmatch(line):
+        elif line.strip() and not _RULE.fullmatch(line):
             held, start = [line[item.end() :] if item else line], number
-    if _says_something(held):  # a fence that is never closed
+    if _says_something(held):
         yield Statement("\n".join(held).strip(), heading, start)
 
 
