@@ -57,6 +57,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "mode",
         "named",
         "neighbours",
+        "part",
         "personalities",
         "promote",
         "prompt",
