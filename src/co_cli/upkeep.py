@@ -9,20 +9,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from co_cli.custody import Custody
 from co_cli.files import make_folder
 from co_cli.note import FOLDERS, GLOBAL, PROJECT
 from co_cli.retrieval import Means, tier
-from co_cli.shelf import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from co_cli.coverage import Coverage
     from co_cli.doctor import Report
+    from co_cli.note import Problem
     from co_cli.retrieval.ranked import Rebuilt
     from co_cli.settings import Places, Settings
     from co_cli.sync import SyncReport
-    from co_cli.vault import Vault
 
 _CONTEXT_TEMPLATE = """---
 version: 1
@@ -49,7 +49,7 @@ def search_means(places: Places, settings: Settings) -> Means:
     )
 
 
-class Upkeep(Shelf):
+class Upkeep(Custody):
     """The vaults of one user and one project, as somebody looks after them."""
 
     def init(self, *, in_global: bool = False) -> tuple[str, ...]:
@@ -72,11 +72,14 @@ class Upkeep(Shelf):
                 made.append(vault.context_path)
         return tuple(made)
 
-    def check(self, *, fix: bool = False) -> Report:
-        """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything."""
+    def check(self, *, fix: bool = False, also: Iterable[Problem] = ()) -> Report:
+        """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything.
+
+        ``also`` is what others have found wrong with files that are no notes.
+        """
         from co_cli.doctor import examine
 
-        return examine(self.vaults, self.places.cache, fix=fix)
+        return examine(self.vaults, self.places.cache, fix=fix, also=also)
 
     def reindex(self, progress: Callable[[str, int, int], None] | None = None) -> tuple[Rebuilt, ...]:
         """Make the indexes anew from the notes, with their vectors; interrupted, the next try goes on."""
@@ -104,7 +107,3 @@ class Upkeep(Shelf):
         settings = self.settings()
         chosen = settings.value("mode")
         return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
-
-    def vault(self, name: str) -> Vault:
-        """The vault of this name: ``project`` or ``global``."""
-        return next(vault for vault in self.vaults if vault.name == name)
