@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.library import Library
 from co_cli.note import ARTICLE, CONTEXT, GLOBAL, TOPIC, Note, parse_ref
-from co_cli.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ class Forgotten(NamedTuple):
     notes: tuple[Note, ...]
 
 
-class Custody(Shelf):
+class Custody(Library):
     """The notes of one user and one project, as somebody keeps them."""
 
     def get(self, ref: str) -> Note:
@@ -57,6 +57,7 @@ class Custody(Shelf):
                 with vault.change("forget") as draft:
                     for note in mine:
                         draft.remove(note)
+                    self._settle_originals(draft, vault, mine)
                     draft.summary = f"forgot {memory.name_notes(mine)}"
         self._let_go(notes)
         return Forgotten(tuple(notes))
