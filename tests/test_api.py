@@ -40,6 +40,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
     assert verbs == {
         "archive",
         "article",
+        "article_from",
         "articles",
         "as_one",
         "changed_seeds",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli import attachment, memory
 from co_cli.attachment import Attachment
-from co_cli.errors import CoError, Conflict, Invalid, NotFound
+from co_cli.errors import CoError, Conflict, Denied, Invalid, NotFound
 from co_cli.frontmatter import parse_frontmatter, render_document, replace_fields
 from co_cli.note import ARTICLE, GLOBAL, Note, clean_tags, parse_ref, sha_of, slugify
 
@@ -174,6 +174,8 @@ class Sources:
 
 def check(incoming: Incoming) -> Incoming:
     """What is to be kept, without the white space around it; raises ``Invalid`` or ``Denied`` where it cannot be."""
+    from co_cli.credentials import find_secret
+
     if not incoming.content.strip("\ufeff \t\r\n"):
         raise Invalid("There is no text in it.", "What is not text cannot be found by its words.", code=NO_TEXT)
     if not incoming.source.strip():
@@ -182,8 +184,10 @@ def check(incoming: Incoming) -> Incoming:
     title = " ".join(incoming.title.split())[:300]
     memory.check_words(incoming.source, title, incoming.author, incoming.date, incoming.etag, incoming.last_modified, *tags)
     content = memory.check_content(incoming.content)
-    said = "\n".join((content, title, incoming.source, *tags))
-    memory.must_be_private(said, private=incoming.private, force=incoming.private)
+    secret = "" if incoming.private else find_secret("\n".join((content, title, incoming.source, *tags)))
+    if secret:
+        hint = "Take it out, or keep the article to yourself: --private"
+        raise Denied(f"There is what looks like {secret} in it: it was not kept.", hint, code="secret")
     sha256 = sha_of(incoming.attachment.raw) if incoming.attachment else incoming.sha256
     return incoming._replace(content=content, title=title, tags=tags, sha256=sha256)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
-from co_cli.note import ARTICLE, Note, clean_tags
+from co_cli.note import ARTICLE, GLOBAL, Note, clean_tags
 from co_cli.shelf import Listing, Saved, Shelf
 
 if TYPE_CHECKING:
@@ -140,6 +140,11 @@ class Library(Shelf):
         from co_cli import article
 
         return article.named(self.vaults, self._sources, name)
+
+    def article_from(self, source: str, *, in_global: bool = False) -> Note | None:
+        """The article that was taken from a source, also if it is in the archive; ``None`` if there is none."""
+        vaults = [vault for vault in self.vaults if vault.name == GLOBAL or not in_global]
+        return next((note for note in (self._sources[vault.name].find(source) for vault in vaults) if note), None)
 
     def details(self, note: Note) -> Details:
         """What an article says of where it comes from."""

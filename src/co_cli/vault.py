@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import is_within, locked, make_folder, read_bytes, reason, replace_file, sweep
-from co_cli.folder import contents, is_note_name, leads_straight, look, stamp
+from co_cli.folder import contents, is_note_name, leads_straight, look, settled_stamp
 from co_cli.note import (
     CONTEXT,
     FOLDERS,
@@ -49,9 +49,6 @@ IGNORED = (
 )
 """What a vault tells git not to keep."""
 
-_SECOND_NS = 1_000_000_000
-_SETTLING_NS, _SETTLING_SECONDS_NS = 50_000_000, 2_100_000_000
-"""How long after a write its time may still be that of another: clocks of file systems are coarse, some of whole seconds."""
 _READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
 """The problems of files whose bytes can be read all the same."""
 _LARGEST_ID = 10**15
@@ -167,19 +164,11 @@ class Vault:
         return found.by_name() if found else None
 
     def settled_stamp(self, kind: str, name: str) -> int:
-        """The stamp of a file where it says for certain what the file holds, else ``0``.
-
-        It does not where the file was written just now, so that another write would show no other time, nor for what is no
-        ordinary file.
-        """
+        """The stamp of a file where it says for certain what the file holds, else ``0``."""
         try:
-            found = os.lstat(self.path_of(kind, name))
+            return settled_stamp(os.lstat(self.path_of(kind, name)))
         except OSError:
             return 0
-        in_seconds = not (found.st_mtime_ns % _SECOND_NS and found.st_ctime_ns % _SECOND_NS)
-        latest = time.time_ns() - (_SETTLING_SECONDS_NS if in_seconds else _SETTLING_NS)
-        settled = found.st_mtime_ns < latest and found.st_ctime_ns < latest and stat.S_ISREG(found.st_mode)
-        return stamp(found) if settled else 0
 
     def may_be_note(self, kind: str, name: str) -> bool:
         """Whether there is an ordinary file of this name, or could be: where nobody may look, nothing is known."""
