@@ -250,6 +250,8 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["edit", "1", "--content", "y"],
         ["pin", "1"],
         ["unpin", "1"],
+        ["promote", "1"],
+        ["demote", "g:1"],
         ["log"],
         ["undo"],
         ["prompt"],

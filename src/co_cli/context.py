@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
 from co_cli.hot import HEADING, block, hot_index
-from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, NoteError, Problem, is_expired
+from co_cli.languages import Languages
+from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, NoteError, Problem
+from co_cli.retrieval import Filter
 from co_cli.settings import find_places, load_settings
 from co_cli.vault import open_vaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from co_cli.hot import Hot
     from co_cli.note import Note
@@ -128,11 +130,14 @@ def load_context(places: Places, vaults: Sequence[Vault], settings: Settings, *,
         hot, warning = hot_index(places, vaults, settings, private=private), ""
     except CoError as error:  # a session starts without it
         hot, warning = (), f"WARNING: The prompt goes without the knowledge index: {error.message} {error.hint}".strip()
-    context = assemble_context(vaults, private=private, hot=hot)
+    languages = Languages(places.project, settings.value("languages"))
+    context = assemble_context(vaults, private=private, hot=hot, languages=languages)
     return replace(context, warnings=(*context.warnings, warning)) if warning else context
 
 
-def assemble_context(vaults: Iterable[Vault], *, private: bool, hot: tuple[Hot, ...] = ()) -> Context:
+def assemble_context(
+    vaults: Iterable[Vault], *, private: bool, hot: tuple[Hot, ...] = (), languages: Container[str] | None = None
+) -> Context:
     """Bring the context documents, the pinned memories and the hot index together."""
     documents: dict[str, str] = {}
     pinned: list[Note] = []
@@ -152,7 +157,7 @@ def assemble_context(vaults: Iterable[Vault], *, private: bool, hot: tuple[Hot, 
                 documents[vault.name] = body
             else:
                 withheld += 1
-        notes, broken = pinned_memories(vault)
+        notes, broken = pinned_memories(vault, languages)
         shown = [note for note in notes if private or not note.private]
         pinned.extend(shown)
         withheld += len(notes) - len(shown)
@@ -178,10 +183,13 @@ def _says_something(body: str) -> bool:
     return any(line.strip() and not _HEADING.fullmatch(line) for line in body.splitlines())
 
 
-def pinned_memories(vault: Vault) -> tuple[list[Note], list[Problem]]:
-    """The pinned memories of a vault, oldest first, and those that are left out because they cannot be read."""
+def pinned_memories(vault: Vault, languages: Container[str] | None = None) -> tuple[list[Note], list[Problem]]:
+    """The pinned memories of a vault, oldest first, and those that are left out because they cannot be read; with
+    languages, those for others are left out too.
+    """
     scan = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw)
-    kept = (note for note in scan.notes if note.pinned and not is_expired(note))
+    admitted = Filter((MEMORY,), languages=languages).admits
+    kept = (note for note in scan.notes if note.pinned and admitted(note))
     broken = [
         problem._replace(message=f"left out: {problem.message}")
         for problem in scan.problems

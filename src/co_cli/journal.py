@@ -22,7 +22,7 @@ from co_cli.errors import Corrupt, NotFound
 from co_cli.files import cannot, discard, flush_folder, make_folder, publish, read_bytes, replace_file, stage, sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
 KEPT = 2000
@@ -76,6 +76,8 @@ class Change:
     undoes: int | None = None
     undone: bool = False
     """Whether a later change took this one back."""
+    struck: bool = False
+    """Whether something of it was struck out, so that it cannot be taken back any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,6 @@ class Journal:
 
     def begin(self, operation: str, summary: str, steps: tuple[Step, ...], undoes: int | None = None) -> int:
         """Write a change down before it is made; returns its number."""
-        import json
         from datetime import UTC, datetime
 
         make_folder(self.folder, mode=0o700)
@@ -98,16 +99,12 @@ class Journal:
             "operation": operation,
             "summary": summary,
             "undoes": undoes,
-            "steps": [{"path": step.path, **_noted(step), "mode": step.mode} for step in steps],
         }
         for step in steps:
             if step.before is not None and _is_large(step.before):
                 self._keep(step.before)
-        images = b"".join(
-            image for step in steps for image in (step.before, step.after) if image is not None and not _is_large(image)
-        )
         path = self._path(number, "pending")
-        staged = stage(path, json.dumps(header).encode("ascii") + b"\n" + images, mode=0o600)
+        staged = stage(path, _entry(header, steps), mode=0o600)
         try:
             publish(staged, path, new=True)
             flush_folder(self.folder)
@@ -119,9 +116,13 @@ class Journal:
         return number
 
     def _prune(self, numbers: list[int]) -> None:
-        """Remove the oldest entries, and the large contents that none of the others needs."""
+        """Remove the oldest entries, and what was kept for them alone."""
         for old in numbers[: -KEPT or None]:
             discard(self._path(old, "change"))
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Remove the large contents that no entry needs."""
         kept = os.listdir(self._kept_folder) if os.path.isdir(self._kept_folder) else []
         if kept:
             try:
@@ -178,6 +179,19 @@ class Journal:
         with suppress(OSError):
             os.replace(self._path(number, "pending"), self._path(number, "broken"))
 
+    def strike_out(self, number: int, paths: Collection[str]) -> None:
+        """Take files out of a change that was made, with all that the journal holds of them."""
+        header = self._read(number, header_only=True)[0]
+        kept = tuple(step for step in self.steps(number) if step.path not in paths)
+        header.update(summary=f"{header['operation']} (purged)", struck=True)
+        path = self._path(number, "change")
+        try:
+            publish(stage(path, _entry(header, kept), mode=0o600), path, new=False)
+            flush_folder(self.folder)
+        except OSError as error:
+            raise cannot("written", path, error) from error
+        self._tidy()
+
     def pending(self) -> list[int]:
         """The changes whose process ended before they were finished."""
         return [number for number, state in self._names() if state == "pending"]
@@ -203,6 +217,7 @@ class Journal:
                 paths=tuple(step["path"] for step in header["steps"]),
                 undoes=undoes,
                 undone=is_undone,
+                struck=bool(header.get("struck")),
             )
 
     def steps(self, number: int) -> tuple[Done, ...]:
@@ -271,13 +286,27 @@ def is_of(content: bytes | None, image: bytes | Digest | None) -> bool:
     return content == image
 
 
-def _noted(step: Step) -> dict[str, object]:
+def _entry(header: dict[str, Any], steps: Sequence[Step | Done]) -> bytes:
+    """The bytes of an entry: a line about the change, then what its files held before and after, unless that is large."""
+    import json
+
+    noted = [{"path": step.path, **_noted(step), "mode": step.mode} for step in steps]
+    images = (image for step in steps for image in (step.before, step.after))
+    inline = b"".join(image for image in images if isinstance(image, bytes) and not _is_large(image))
+    return json.dumps({**header, "steps": noted}).encode("ascii") + b"\n" + inline
+
+
+def _noted(step: Step | Done) -> dict[str, object]:
     """What the header of an entry says of the contents of a step: their sizes, and the hashes of those that are large."""
     noted: dict[str, object] = {}
     for name, image in (("before", step.before), ("after", step.after)):
-        noted[name] = None if image is None else len(image)
-        if image is not None and _is_large(image):
-            noted[f"{name}_sha256"] = _sha256(image)
+        digest = image
+        if isinstance(image, bytes) and _is_large(image):
+            digest = Digest(len(image), _sha256(image))
+        if isinstance(digest, Digest):
+            noted[name], noted[f"{name}_sha256"] = digest.size, digest.sha256
+        else:
+            noted[name] = None if digest is None else len(digest)
     return noted
 
 

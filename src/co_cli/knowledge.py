@@ -12,8 +12,9 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.custody import Forgotten
+from co_cli.custody import Forgotten, Moved, Purged
 from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.languages import Languages
 from co_cli.note import (
     ARTICLE,
     CONTEXT,
@@ -70,11 +71,13 @@ __all__ = [
     "Listing",
     "LoggedChange",
     "Means",
+    "Moved",
     "Neighbour",
     "Note",
     "Places",
     "Problem",
     "Prompt",
+    "Purged",
     "Rebuilt",
     "Recalled",
     "Report",
@@ -169,7 +172,7 @@ class KnowledgeBase(Upkeep):
 
         A text that a memory already holds makes no twin: that memory gets the tags and marks that it lacks. One with the
         category and key of another replaces its text. ``force`` adds a twin all the same, and keeps what looks like a
-        secret, as a private memory.
+        secret, as a private memory. What is about a programming language is for all projects in that language.
         """
         from co_cli import memory
 
@@ -186,7 +189,7 @@ class KnowledgeBase(Upkeep):
             private=private,
             force=force,
         )
-        vault = self.vault(GLOBAL if in_global else PROJECT)
+        vault = self.vault(GLOBAL if in_global or language else PROJECT)
         with vault.change("learn") as draft:
             keyed = memory.keyed(vault, category, key) if key else None
             known = keyed or (None if force else self._holder(vault, content, key))
@@ -294,6 +297,7 @@ class KnowledgeBase(Upkeep):
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
         only = Filter(chosen, tags=clean_tags(tags), expired=expired)
         settings = self.settings()
+        only = only._replace(languages=Languages(self.places.project, settings.value("languages"), said=query))
         problems = self._sow(settings)
         means = search_means(self.places, settings)._replace(progress=progress or self.progress)
         found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)

@@ -288,6 +288,7 @@ class _Sync:
             note.expires,
             note.pinned,
             note.private,
+            as_text(note.language),
             tuple(_parts(note)),
             tuple(_leads(note)),
         )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 

@@ -1,8 +1,7 @@
 """The files of a folder that may be documents, and what is remembered of those that were read.
 
 Owns which files are passed by, and the memory of stats: a file that is as it was when it was read is not read again. That
-memory lies in the cache folder and may be deleted at any time; then the files are read once more. Knows nothing of what is in
-files.
+memory lies in the cache folder and may be deleted at any time; then files are read once more. Knows nothing of what is in them.
 """
 
 from __future__ import annotations
@@ -39,9 +38,12 @@ def find_files(folder: str, leave_out: frozenset[str] = frozenset()) -> Iterator
             continue
         if entry.is_file(follow_symlinks=False):
             yield entry.path
-        elif entry.is_dir(follow_symlinks=False) and entry.name not in PASSED_BY:
-            if os.path.realpath(entry.path) not in leave_out:
-                yield from find_files(entry.path, leave_out)
+        elif entry.is_dir(follow_symlinks=False) and not _is_passed_by(entry, leave_out):
+            yield from find_files(entry.path, leave_out)
+
+
+def _is_passed_by(folder: os.DirEntry[str], leave_out: frozenset[str]) -> bool:
+    return folder.name in PASSED_BY or os.path.realpath(folder.path) in leave_out
 
 
 class Known(NamedTuple):

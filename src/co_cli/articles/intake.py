@@ -14,11 +14,14 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli.article import Incoming, check
 from co_cli.articles import source as sources
 from co_cli.articles.browsing import Remembered, find_files, stamp_before_reading
 from co_cli.articles.entry import ADDED, FAILED, SKIPPED, UNCHANGED, UPDATED, WOULD_ADD, WOULD_UPDATE, Entry
+from co_cli.attachment import Attachment
 from co_cli.errors import CoError
-from co_cli.knowledge import GLOBAL, PROJECT, Attachment, Incoming, check_article, clean_tags, sha_of
+from co_cli.knowledge import GLOBAL, PROJECT
+from co_cli.note import clean_tags, sha_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -138,24 +141,28 @@ class _Intake:
                 return
             known = self.kb.article_from(task.source.written, in_global=self.wish.in_global)
             document = sources.read(self.kb, task.source, self.kb.details(known) if known and task.source.url else None)
-            sha256 = sha_of(document.raw)
-            if known and (document.not_modified or sha256 == self.kb.details(known).sha256) and self._is_whole(known):
-                if not self.wish.marks or self.kb.is_archived(known):
-                    yield self._unchanged(task, known, stamp)
-                    return
-            yield from self._read(task, document, stamp)
+            if known and self._is_same(known, document) and (not self.wish.marks or self._is_archived(known)):
+                yield self._unchanged(task, known, stamp)
+            else:
+                yield from self._read(task, document, stamp)
         except CoError as error:
             self._remember(task, stamp, error)
             yield self._failed(task, error)
 
-    def _is_whole(self, known: Note) -> bool:
-        return not self.kb.details(known).attachment or self.kb.original(known) is not None
+    def _is_archived(self, known: Note) -> bool:
+        return self.kb.vault(known.vault).is_archived(known)
+
+    def _is_same(self, known: Note, document: Document) -> bool:
+        """Whether a document is the original of an article, which has all that belongs to it."""
+        details = self.kb.details(known)
+        same = document.not_modified or sha_of(document.raw) == details.sha256
+        return same and (not details.attachment or self.kb.original(known) is not None)
 
     def _read(self, task: _Task, document: Document, stamp: int) -> Iterator[Entry]:
         if document.not_modified:  # only its marks are to be changed
             document = sources.read(self.kb, task.source)
         extracted = extract(document)
-        incoming = check_article(incoming_of(task.source, document, extracted, self.wish))
+        incoming = check(incoming_of(task.source, document, extracted, self.wish))
         title, kind = incoming.title, extracted.kind
         entry = Entry(task.shown, ADDED, title=title, kind=kind, pages=extracted.pages, notices=extracted.notices)
         if not self.waiting:
@@ -216,7 +223,7 @@ class _Intake:
 
     def _unchanged(self, task: _Task, known: Note, stamp: int) -> Entry:
         self._remember(task, stamp, known)
-        where = "it is in the archive, and stays there" if self.kb.is_archived(known) else ""
+        where = "it is in the archive, and stays there" if self._is_archived(known) else ""
         return Entry(task.shown, UNCHANGED, ref=known.ref, title=known.title, reason=where, private=known.private)
 
     def _remember(self, task: _Task, stamp: int, what: Note | CoError) -> None:

@@ -18,7 +18,8 @@ from co_cli.errors import Invalid, NotFound, Unavailable
 from co_cli.files import read_bytes, reason
 
 if TYPE_CHECKING:
-    from co_cli.knowledge import Details, KnowledgeBase
+    from co_cli.article import Details
+    from co_cli.knowledge import KnowledgeBase
 
 LARGEST = 100 * 1024 * 1024
 """Bytes of a file above which it is not read."""

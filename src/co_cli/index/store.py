@@ -50,6 +50,7 @@ class Entry(NamedTuple):
     expires: str = ""
     pinned: bool = False
     private: bool = False
+    language: str = ""
     parts: Sequence[Part] = ()
     links: Sequence[tuple[str, str, int]] = ()
     """Where each link leads, as it is written, and its line."""
@@ -76,7 +77,7 @@ TOPIC = "topic"
 _TABLES = ("topic_tags", "meta", "notes", "links", "frequent", "vocabulary", "codes")
 _KEPT = (
     *("stamp", "sha", "problem", "number", "title", "tags", "created"),
-    *("category", "key", "expires", "pinned", "private", "parts"),
+    *("category", "key", "expires", "pinned", "private", "language", "parts"),
 )
 _PUT = f"""
     INSERT INTO notes (kind, name, {", ".join(_KEPT)}) VALUES (?, ?{", ?" * len(_KEPT)})
@@ -162,7 +163,7 @@ class Index:
         """Take a note in, in the place of what was known of its file."""
         known = self.find(entry.kind, entry.name)
         vectors = self._take_out_passages(known.id) if known else {}
-        fields = (entry.kind, stored(entry.name), *entry[2:7], folded_tags(entry.tags), *entry[8:14], len(entry.parts))
+        fields = (entry.kind, stored(entry.name), *entry[2:7], folded_tags(entry.tags), *entry[8:15], len(entry.parts))
         note = self.connection.execute(_PUT, fields).get
         if entry.kind == TOPIC:
             self._put_tags(note, entry.tags)

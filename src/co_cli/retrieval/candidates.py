@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.index import search
 from co_cli.index.analysis import asked_for, sought, terms
 from co_cli.index.store import as_line
-from co_cli.note import FOLDERS, lasting_name
+from co_cli.note import FOLDERS, GLOBAL, lasting_name
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, BESIDE, MEANING, PHRASE, Hit, Why, moment
 from co_cli.retrieval.words import STOP_WORDS
@@ -197,6 +197,7 @@ class _Question:
             moment(only.before) if only.before else None,
             # a day before yesterday: which day it is, is different elsewhere, and what is read tells for certain
             "" if only.expired else time.strftime("%Y-%m-%d", time.localtime(time.time() - 2 * _DAY)),
+            only.languages if source.vault.name == GLOBAL else None,
         )
 
     def _by_words(self, narrowing: Sequence[Narrowing]) -> tuple[Weights, set[Key]]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.note import instant, is_expired
+from co_cli.note import GLOBAL, instant, is_expired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from co_cli.note import Note, Problem
 
@@ -83,6 +83,8 @@ class Filter(NamedTuple):
     """The first day, or moment, on which a note may have been written."""
     before: str = ""
     """The day, or moment, before which a note has to be written."""
+    languages: Container[str] | None = None
+    """The programming languages of the project: what was kept for those of other languages is left out."""
 
     def admits(self, note: Note) -> bool:
         """Whether a note is among those asked for."""
@@ -91,6 +93,7 @@ class Filter(NamedTuple):
             and (not self.category or note.category == self.category)
             and (not self.key or note.key == self.key)
             and (not self.tags or {tag.casefold() for tag in self.tags} <= {tag.casefold() for tag in note.tags})
+            and (self.languages is None or not note.language or note.vault != GLOBAL or note.language in self.languages)
             and (not self.after or instant(note.created) >= moment(self.after))
             and (not self.before or 0 < instant(note.created) < moment(self.before))
         )

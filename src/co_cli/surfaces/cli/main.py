@@ -43,6 +43,8 @@ _GROUPS = {
         "forget": ("notes", "remove notes; `co undo` brings them back"),
         "pin": ("notes", "load a memory into every prompt"),
         "unpin": ("notes", "stop loading a memory into every prompt"),
+        "promote": ("scopes", "make notes of a project ones for all projects"),
+        "demote": ("scopes", "make notes for all projects ones of this project alone"),
     },
     "With an agent": {
         "chat": ("chat", "talk with an agent that remembers, and asks before it writes"),
@@ -52,6 +54,7 @@ _GROUPS = {
     },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
+        "article": ("articles", "take in pages and files, and look after them"),
     },
     "Looking back": {
         "log": ("history", "list the last changes"),

@@ -246,18 +246,42 @@ def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
     Words that fit several memories are never guessed at: the memories are listed, and you choose.
 
+    With --purge nothing brings them back: the journal forgets them too. That works for notes forgotten before as well,
+    by their refs. What co cannot remove, such as the history of git, is named.
+
     Examples:
         co forget 12
         co forget "pattern about callbacks"
         co forget staging --yes
+        co forget 12 --purge
     """
     parser.add_argument("what", nargs="+", metavar="ID|TEXT", help="refs, or words of one memory")
     parser.add_argument("--yes", action="store_true", help="forget all that the words fit, without asking")
+    parser.add_argument("--purge", action="store_true", help="for good: out of the journal as well, by refs only")
     return _forget
+
+
+def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
+    refs = [kb.ref(word) for word in arguments.what]
+    if not all(refs):
+        raise Invalid("Only refs can be purged.", "`co list` and `co log` show what there is and was.")
+    if not arguments.yes:
+        question = f"Forget {', '.join(refs)} for good? Nothing brings it back. y/n"
+        if not ask(question, otherwise="Say it with --yes.").lower().startswith("y"):
+            raise Denied("Nothing was purged.")
+    purged = kb.purge(refs)
+    changes = "1 change" if purged.changes == 1 else f"{purged.changes} changes"
+    lines = [f"✓ Purged {', '.join(refs)}, and {changes} in the journal that held something of it."]
+    lines += [f"{each.where}: {each.what}.\n  {each.hint}" for each in purged.remains]
+    data = {"purged": refs, "changes": purged.changes, "remains": [each._asdict() for each in purged.remains]}
+    emit(arguments, {**data, "display": "\n".join(lines)}, "\n".join(lines))
 
 
 def _forget(arguments: Namespace) -> None:
     kb = open_knowledge()
+    if arguments.purge:
+        _purge(arguments, kb)
+        return
     notes = kb.forget(note.ref for note in _meant(kb, arguments)).notes
     lines = [f"✓ Forgot {visible(note.label)}" for note in notes]
     twice = ", twice," if len({note.vault for note in notes}) > 1 else ""  # each vault has its own journal
