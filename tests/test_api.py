@@ -64,6 +64,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "neighbours",
         "original",
         "originals",
+        "part",
         "personalities",
         "promote",
         "prompt",

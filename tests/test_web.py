@@ -123,6 +123,14 @@ def test_a_condition_cannot_smuggle_in_a_header(site):
     assert not site.requests[0].headers.keys() & {"Cookie", "If-None-Match", "If-Modified-Since"}
 
 
+@pytest.mark.parametrize("value", ["a\r\n  folded", "\x1b[31mred", "\x00", "x" * 2000, "g\xc3\xbcnstig"])
+def test_what_cannot_be_kept_on_a_line_is_not_taken_from_a_header(site, value):
+    site.pages["/page"] = page(b"text", ETag=value, Last_Modified=value, Content_Type=f"text/html; charset={value}")
+    fetched = got(site)
+    assert (fetched.etag, fetched.last_modified, fetched.content_type, fetched.charset) == ("", "", "", "")
+    assert fetched.raw == b"text"
+
+
 def test_not_modified_without_being_asked_is_no_page(site):
     site.pages["/page"] = page(b"", "304 Not Modified")
     assert refused(lambda: got(site)).code == "no-page"
@@ -387,6 +395,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
         HEAD + b"Content-Length: 4\r\nContent-Length: 9\r\n\r\nwhich one",
         HEAD + b"Content-Length: -1\r\n\r\nbody",
         HEAD + b"Content-Length: many\r\n\r\nbody",
+        HEAD + b"this is no header\r\nContent-Length: 100\r\n\r\nonly this",
         HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + chunked(b"body"),
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunked(b"half", end=b""),
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunked(b"half", end=b"ff\r\nhal"),

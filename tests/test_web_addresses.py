@@ -341,6 +341,21 @@ def test_a_project_cannot_open_the_machine_of_who_clones_it(project):
         change_setting(find_places(project), "fetch_allow", "localhost", in_project=True)
 
 
+def test_hosts_are_allowed_in_every_way_that_they_are_written():
+    written = "wiki.example WIKI.example:8000, 10.0.0.1 10.0.0.1:80 ::1 [::1] [::1]:8000 fd00::/8 10.1.2.3/16"
+    assert [(one.host, str(one.network or ""), one.port) for one in read_allowed(written)] == [
+        ("wiki.example", "", 0),
+        ("wiki.example", "", 8000),
+        ("10.0.0.1", "", 0),
+        ("10.0.0.1", "", 80),
+        ("::1", "", 0),
+        ("::1", "", 0),
+        ("::1", "", 8000),
+        ("", "fd00::/8", 0),
+        ("", "10.1.0.0/16", 0),
+    ]
+
+
 @pytest.mark.parametrize("entry", ["10.0.0.0/40", "not a host!", "http://localhost/", "0x7f.1", "a:b:c", "localhost:99999"])
 def test_a_list_of_hosts_that_cannot_be_read_is_an_error(entry):
     with pytest.raises(Invalid, match="fetch_allow cannot be read"):

@@ -17,6 +17,7 @@ from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from co_cli.citation import Part
     from co_cli.purge import Remains, Trail
     from co_cli.vault import Vault
 
@@ -65,6 +66,19 @@ class Custody(Library):
         if parsed.kind in (TOPIC, ARTICLE):
             hint = f"`co recall WORDS --kind {parsed.kind}` finds what there is."
         raise NotFound(f"There is no note {ref}.", hint)
+
+    def part(self, ref: str) -> Part:
+        """The section or the page that a citation such as ``article:rfc-9110#routing`` names; the whole note by its ref."""
+        from co_cli.citation import Part, find_part, parse_citation
+
+        try:
+            note = self.get(ref)
+        except (NotFound, Invalid):
+            citation = parse_citation(ref)
+            if citation is None:
+                raise
+            return find_part(self.get(citation.ref), citation)
+        return Part(note, note.body)
 
     def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""

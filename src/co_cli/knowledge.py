@@ -39,6 +39,7 @@ from co_cli.vault import Vault, open_vaults
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from co_cli.citation import Part
     from co_cli.context import Context
     from co_cli.coverage import Coverage
     from co_cli.doctor import Finding, Report
@@ -74,6 +75,7 @@ __all__ = [
     "Moved",
     "Neighbour",
     "Note",
+    "Part",
     "Places",
     "Problem",
     "Prompt",
@@ -400,19 +402,23 @@ class KnowledgeBase(Upkeep):
 
     # ----------------------------------------------------------------------------------------------------- what is loaded
 
-    def context(self, *, private: bool = False) -> Context:
-        """What is always loaded into a prompt, and how it fits its budget."""
+    def context(self, *, private: bool = False, window: int = 0) -> Context:
+        """What is always loaded into a prompt, and how it fits its budget; for a model whose window has so many tokens."""
         from co_cli.context import load_context
 
         self._sow()
-        return load_context(self.places, self.vaults, self.settings(), private=private)
+        return load_context(self.places, self.vaults, self.settings(), private=private, window=window)
 
-    def prompt(self, provider: str | None = None, personality: str | None = None, *, private: bool = False) -> Prompt:
+    def prompt(
+        self, provider: str | None = None, personality: str | None = None, *, private: bool = False, window: int = 0
+    ) -> Prompt:
         """The assembled system prompt; with ``private`` also what must not leave this machine, if the provider is local."""
         from co_cli.prompt import build_prompt
 
         self._sow()
-        return build_prompt(self.places, self.vaults, provider=provider, personality=personality, private=private)
+        return build_prompt(
+            self.places, self.vaults, provider=provider, personality=personality, private=private, window=window
+        )
 
     def personalities(self) -> Mapping[str, str]:
         """The names of all personalities, with the file of each."""

@@ -23,6 +23,8 @@ MODES = ("auto", "grep", "text", "vector", "hybrid")
 FUSIONS = ("weighted", "rrf")
 YES_NO = ("yes", "no")
 PERMISSIONS = ("allow", "ask", "deny")
+WINDOWS = {"gemini": 1_000_000, "openai": 400_000, "anthropic": 200_000, "ollama": 8_000, "offline": 8_000}
+"""Tokens that fit into a model's window: no more than the smallest of the provider's usual models has."""
 EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
 
 
@@ -52,6 +54,8 @@ SETTINGS = (
     Setting("provider", "offline", f"model provider: {', '.join(PROVIDERS)}", harmless=False, choices=PROVIDERS),
     Setting("model", "", "model of the provider; empty for its usual one", harmless=False),
     Setting("provider_url", "", "address of a server that speaks the provider's protocol", harmless=False),
+    Setting("model_window", "0", "tokens that fit into the model's window; 0: as usual", harmless=True, number=True),
+    Setting("context_share", "50", "percent of that window that context may fill; 0: any", harmless=True, number=True),
     Setting(
         "recall_tokens",
         "600",

@@ -108,7 +108,7 @@ class Answer:
         self._response, self._wire, self._clock = response, wire, clock
 
     def header(self, name: str) -> str:
-        """The value of a header, or an empty string."""
+        """The value of a header as it came, or an empty string."""
         return (self._response.getheader(name) or "").strip()
 
     def body(self, largest: int) -> bytes:
@@ -163,11 +163,10 @@ class Answer:
     def _check_framing(self) -> None:
         lengths = {length.strip() for length in self._response.headers.get_all("Content-Length", [])}
         coding = self.header("Transfer-Encoding").lower()
-        if (
-            len(lengths) > 1
-            or not all(length.isdecimal() for length in lengths)
-            or coding not in {"", "identity", "chunked"}
-        ):
+        is_clear = len(lengths) <= 1 and all(length.isdecimal() for length in lengths)
+        if not lengths and not coding:  # then a line that is no header may hide what it says of its length
+            is_clear = not self._response.headers.defects
+        if not is_clear or coding not in {"", "identity", "chunked"}:
             raise broken(self.address, "it does not say clearly how long it is")
 
     def _too_large(self, largest: int) -> Denied:

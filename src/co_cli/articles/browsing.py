@@ -1,7 +1,7 @@
 """The files of a folder that may be documents, and what is remembered of those that were read.
 
 Owns which files are passed by, and the memory of stats: a file that is as it was when it was read is not read again. That
-memory lies in the cache folder and may be deleted at any time; then files are read once more. Knows nothing of what is in them.
+memory lies in the cache folder, and without it files are read once more. Knows nothing of what is in them.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _GONE, _CLOSED = frozenset({404, 410}), frozenset({401, 402, 403, 407, 451})
 _SUCCESSES, _REFUSALS, _FAILURES = range(200, 300), range(400, 500), range(500, 600)
 _ROBOTS_REDIRECTS = 5
-_LONGEST_CONDITION = 1000
+_LONGEST_VALUE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +70,20 @@ def fetch(url: str, policy: Policy, *, etag: str = "", last_modified: str = "") 
                 way.append(_onward(answer, way, policy))
     except CoError as error:
         if len(way) > 1:
-            error.details = "The way there:\n" + "\n".join(f"  {address.url}" for address in way)
+            lines = (error.details, "The way there:", *(f"  {address.url}" for address in way))
+            error.details = "\n".join(line for line in lines if line)
         raise
 
 
 def _conditions(etag: str, last_modified: str) -> dict[str, str]:
     """The headers by which a server need not send what is known; what could be no header is left out."""
     wanted = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-    return {
-        name: value
-        for name, value in wanted.items()
-        if value and value.isascii() and value.isprintable() and len(value) <= _LONGEST_CONDITION
-    }
+    return {name: _plain(value) for name, value in wanted.items() if _plain(value)}
+
+
+def _plain(value: str) -> str:
+    """A value that can be kept in a note and sent in a header, or an empty string."""
+    return value if value.isascii() and value.isprintable() and len(value) <= _LONGEST_VALUE else ""
 
 
 def _onward(answer: Answer, way: list[Address], policy: Policy) -> Address:
@@ -117,15 +119,16 @@ def _fetched(url: str, answer: Answer, policy: Policy, conditions: Mapping[str, 
     not_modified = answer.status == _NOT_MODIFIED and bool(conditions)
     if not not_modified and answer.status not in _OK:
         raise _refusal(answer)
-    content_type, charset = _declared(answer.header("Content-Type"))
+    content_type, charset = _declared(_plain(answer.header("Content-Type")))
     return Fetched(
         url=url,
         final_url=answer.address.url,
         content_type=content_type,
         charset=charset,
         raw=b"" if not_modified else answer.body(policy.largest),
-        etag=answer.header("ETag") or (conditions.get("If-None-Match", "") if not_modified else ""),
-        last_modified=answer.header("Last-Modified") or (conditions.get("If-Modified-Since", "") if not_modified else ""),
+        etag=_plain(answer.header("ETag")) or (conditions.get("If-None-Match", "") if not_modified else ""),
+        last_modified=_plain(answer.header("Last-Modified"))
+        or (conditions.get("If-Modified-Since", "") if not_modified else ""),
         not_modified=not_modified,
     )
 

@@ -126,6 +126,8 @@ class Passage(NamedTuple):
     stamp: int
     created: float
     pinned: int
+    anchor: str = ""
+    page: int = 0
 
 
 def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
@@ -189,7 +191,7 @@ def _quoted(row: Sequence[str]) -> str:
 
 _PASSAGES = """
     SELECT p.id, p.start, p.stop, p.line, p.heading, p.length, p.name, p.tags, p.body,
-           n.id, n.kind, n.name, n.number, n.title, n.parts, n.sha, n.stamp, n.created, n.pinned
+           n.id, n.kind, n.name, n.number, n.title, n.parts, n.sha, n.stamp, n.created, n.pinned, p.anchor, p.page
     FROM passages p JOIN notes n ON n.id = p.note
 """
 

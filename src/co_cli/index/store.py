@@ -31,6 +31,8 @@ class Part(NamedTuple):
     heading: str
     text: str
     digest: int
+    anchor: str = ""
+    page: int = 0
 
 
 class Entry(NamedTuple):
@@ -89,8 +91,8 @@ _TAKE_OUT = """
     WHERE note = ?
 """
 _PUT_PASSAGE = """
-    INSERT INTO passages (note, start, stop, line, heading, digest, length, name, tags, body)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO passages (note, start, stop, line, heading, digest, anchor, page, length, name, tags, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -172,7 +174,7 @@ class Index:
             name = title + terms(part.heading) if part.heading else title
             body = terms(part.text)
             length = 2 * len(name) + len(tags) + len(body)
-            place = (part.start, part.stop, part.line, part.heading, part.digest)
+            place = (part.start, part.stop, part.line, part.heading, part.digest, part.anchor, part.page)
             self.connection.execute(_PUT_PASSAGE, (note, *place, length, *map(as_line, (name, tags, body))))
             if part.digest in vectors:
                 self.put_vectors([(self.connection.last_insert_rowid(), *vectors[part.digest])])

@@ -55,6 +55,22 @@ class Hit(NamedTuple):
     """The headings above the passage: ``Deploy > Rollback``."""
     line: int = 1
     """The line of the note's text on which the passage begins."""
+    anchor: str = ""
+    """The name of the last of these headings, ``rollback``, as links have it."""
+    page: int = 0
+    """The page of the document on which the passage stands; 0 where it has none."""
+
+    @property
+    def is_passage(self) -> bool:
+        """Whether what was found is less than the whole note."""
+        return self.content.strip() != self.note.body.strip()
+
+    @property
+    def cite(self) -> str:
+        """By what an answer says where it is from: ``12``, ``article:rfc-9110#routing``, ``article:rfc-9110 p. 12``."""
+        if not self.is_passage:
+            return self.note.ref
+        return f"{self.note.ref}{f'#{self.anchor}' if self.anchor else ''}{f' p. {self.page}' if self.page else ''}"
 
 
 class Recalled(NamedTuple):

@@ -130,25 +130,32 @@ def _listed(listing: Listing) -> dict[str, object]:
 
 
 def show_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
-    """Show a note as it stands in its file.
+    """Show a note as it stands in its file, or the section or page of it that a citation names.
 
     Examples:
         co show 12
         co show g:3
         co show topic:deploy --links
+        co show article:rfc-9110#routing
+        co show "article:manual p. 12"
         co show context
     """
-    parser.add_argument("ref", metavar="REF", help="which note: 12, g:3, topic:deploy, context")
+    parser.add_argument("ref", metavar="REF", help="which note: 12, g:3, topic:deploy, context; or which part of it")
     parser.add_argument("--links", action="store_true", help="the notes that it is linked with, instead of its text")
     return _show
 
 
 def _show(arguments: Namespace) -> None:
     kb = open_knowledge()
-    note = kb.get(arguments.ref)
+    part = kb.part(arguments.ref)
+    note = part.note
     if not arguments.json:
         say(paint(note.path, "dim", sys.stderr))
     data = {**as_data(note), "sha": note.sha, "text": note.text}
+    if not (part.is_whole or arguments.links):
+        data.update(content=part.text, text=part.text, cite=arguments.ref.strip(), page=part.page or None, line=part.line)
+        emit(arguments, data, visible(part.text))
+        return
     if not arguments.links:
         emit(arguments, data, visible(note.text.removeprefix("\ufeff").rstrip("\n")))
         return
