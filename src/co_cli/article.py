@@ -303,7 +303,7 @@ def summary(done: Sequence[tuple[Note, str]]) -> str:
     verbs = {"created": "took in", "updated": "updated"}
     if len(done) == 1:
         note, outcome = done[0]
-        return f"{verbs[outcome]} {note.label}"
+        return f"{verbs[outcome]} {note.label if note.private else f'{note.ref}: {note.title}'}"
     if not done:
         return ""
     counts = {verb: sum(each == outcome for _, each in done) for outcome, verb in verbs.items()}

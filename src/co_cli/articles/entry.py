@@ -30,6 +30,8 @@ class Entry(NamedTuple):
     code: str = ""
     """The reason for programs: ``encrypted``, ``broken``, ``empty``, ``no-text``, ``secret``, …"""
     hint: str = ""
+    error: str = ""
+    """The kind of the error that kept it out: ``invalid``, ``not_found``, ``denied``, …"""
     notices: tuple[str, ...] = ()
     """What was left out of its text, or could not be done."""
     private: bool = False

@@ -19,7 +19,7 @@ from co_cli.articles import source as sources
 from co_cli.articles.browsing import Remembered, find_files, stamp_before_reading
 from co_cli.articles.entry import ADDED, FAILED, SKIPPED, UNCHANGED, UPDATED, WOULD_ADD, WOULD_UPDATE, Entry
 from co_cli.attachment import Attachment
-from co_cli.errors import CoError
+from co_cli.errors import CoError, Invalid
 from co_cli.knowledge import GLOBAL, PROJECT
 from co_cli.note import clean_tags, sha_of
 
@@ -219,7 +219,7 @@ class _Intake:
             name = os.path.basename(known.article).removesuffix(".md")
             in_global = known.article.startswith(os.path.join(self.kb.vault(GLOBAL).root, ""))
             return Entry(task.shown, UNCHANGED, ref=f"{'g:' if in_global else ''}article:{name}")
-        return self._failed(task, CoError(known.reason, known.hint, code=known.code))
+        return self._failed(task, Invalid(known.reason, known.hint, code=known.code))
 
     def _unchanged(self, task: _Task, known: Note, stamp: int) -> Entry:
         self._remember(task, stamp, known)
@@ -235,10 +235,9 @@ class _Intake:
             self.remembered.note(task.source.path, stamp, code=what.code, reason=what.message, hint=what.hint)
 
     def _failed(self, task: _Task, error: CoError) -> Entry:
-        if task.named and error.code in _NO_DOCUMENTS:
-            return Entry(task.shown, FAILED, reason=error.message, code=error.code, hint=error.hint)
-        outcome = SKIPPED if error.code in _NO_DOCUMENTS else FAILED
-        return Entry(task.shown, outcome, reason=error.message, code=error.code, hint=error.hint)
+        """The line for what was not taken in; what nobody named and is no document is only passed by."""
+        outcome = SKIPPED if error.code in _NO_DOCUMENTS and not task.named else FAILED
+        return Entry(task.shown, outcome, reason=error.message, code=error.code, hint=error.hint, error=error.kind)
 
 
 def extract(document: Document) -> Extracted:

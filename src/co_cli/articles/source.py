@@ -25,7 +25,7 @@ LARGEST = 100 * 1024 * 1024
 """Bytes of a file above which it is not read."""
 TOO_LARGE, MISSING = "too-large", "missing"
 _ADDRESS = r"(?i)[a-z][a-z0-9+.-]{1,20}://.*"
-_BARE_ADDRESS = r"(?i)(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/\S*)?"
+_BARE_ADDRESS = r"(?i)www\.\S+|(?:[a-z0-9-]+\.)+[a-z]{2,}/\S*"
 _ENDINGS = {"html": ".html", "pdf": ".pdf", "markdown": ".md", "text": ".txt", "mail": ".eml"}
 
 

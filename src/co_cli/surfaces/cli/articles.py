@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from co_cli.errors import Invalid
-from co_cli.knowledge import open_knowledge
+from co_cli.errors import DENIED, CoError, Invalid
+from co_cli.knowledge import GLOBAL, open_knowledge
+from co_cli.surfaces.cli.main import EXIT_CODES
 from co_cli.surfaces.cli.progress import Progress
-from co_cli.surfaces.cli.terminal import as_data, counted, emit, harmless, paint, say, visible, warn
+from co_cli.surfaces.cli.terminal import as_data, ask, counted, emit, harmless, interactive, paint, say, visible, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
     from co_cli.articles.entry import Entry
+    from co_cli.articles.renewal import State
     from co_cli.knowledge import KnowledgeBase, Note
 
 _COLOURS = {"added": "green", "updated": "cyan", "skipped": "dim", "failed": "red", "changed": "cyan", "dead": "red"}
@@ -50,7 +52,12 @@ def article_command(parser: ArgumentParser) -> Callable[[Namespace], int | None]
     show.add_argument("name", metavar="NAME", help="which one: its name, its ref or its source")
     delete = actions.add_parser("delete", help="remove articles and their originals; `co undo` brings them back")
     delete.add_argument("names", nargs="+", metavar="NAME", help="which ones")
-    run = {"add": _add, "list": _list, "show": _show, "delete": _delete}
+    refresh = actions.add_parser("refresh", help="read the sources again, and show what has changed there")
+    refresh.add_argument("names", nargs="*", metavar="NAME", help="these articles; all if left out")
+    refresh.add_argument("--yes", action="store_true", help="replace what has changed without asking")
+    check = actions.add_parser("check", help="find articles whose sources are gone; nothing is removed")
+    check.add_argument("names", nargs="*", metavar="NAME", help="these articles; all if left out")
+    run = {"add": _add, "list": _list, "show": _show, "delete": _delete, "refresh": _refresh, "check": _check}
     return lambda arguments: run[arguments.action](arguments, open_knowledge())
 
 
@@ -100,6 +107,8 @@ def _summed_up(arguments: Namespace, entries: list[Entry]) -> int:
     emit(arguments, data, "")
     if not arguments.json:
         say(paint(", ".join(f"{count:,} {outcome}" for outcome, count in found.items()) or "There is no file in it.", "dim"))
+    if len(entries) == 1 and entries[0].error:
+        return EXIT_CODES[entries[0].error]
     return 1 if "failed" in found else 0
 
 
@@ -144,3 +153,92 @@ def _delete(arguments: Namespace, kb: KnowledgeBase) -> None:
     notes = [kb.delete_article(ref) for ref in dict.fromkeys(refs)]
     display = "\n".join(f"✓ Deleted {note.ref}" for note in notes)
     emit(arguments, {"count": len(notes), "deleted": [as_data(note) for note in notes], "display": display}, display)
+
+
+# ------------------------------------------------------------------------------------------------- sources that live on
+
+
+def _refresh(arguments: Namespace, kb: KnowledgeBase) -> int:
+    from co_cli.articles.renewal import CHANGED, LEFT, SAME, refreshed
+
+    consent = _Consent("all" if arguments.yes else "" if interactive() and not arguments.json else "nobody")
+    states = []
+    with Progress() as progress:
+        for state in refreshed(kb, _meant(kb, arguments.names), progress):
+            progress.clear()
+            if state.outcome != SAME and not arguments.json:
+                print(harmless(_state_lines(state), sys.stdout), flush=True)
+            states.append(consent.settled(kb, state) if state.outcome == CHANGED else state)
+    code = _report_states(arguments, states)
+    if consent.answer == "nobody" and any(state.outcome == LEFT for state in states):
+        say("What has changed was left as it is, since nobody can be asked. To replace it: co article refresh --yes")
+        return EXIT_CODES[DENIED]
+    return code
+
+
+class _Consent:
+    """Whether what has changed is to be replaced; asked about once for each, or for all of them."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        """``all``, ``nobody`` where none can be asked, or nothing where each is to be asked about."""
+
+    def settled(self, kb: KnowledgeBase, state: State) -> State:
+        """What became of an article whose source has changed."""
+        from co_cli.articles.renewal import LEFT, REPLACED
+
+        answer = self.answer or self._ask(state.note)
+        if answer in ("nobody", "no") or state.incoming is None:
+            return state._replace(outcome=LEFT)
+        (saved,) = kb.save_articles([state.incoming], in_global=state.note.vault == GLOBAL)
+        if isinstance(saved, CoError):
+            return state._replace(outcome="failed", reason=f"{saved.message} {saved.hint}", code=saved.code)
+        return state._replace(outcome=REPLACED, note=saved.note)
+
+    def _ask(self, note: Note) -> str:
+        answer = ask(f"Replace the text of {note.ref}? y yes, n no, a all that follow", otherwise="").lower()
+        if answer in ("a", "all"):
+            self.answer = "all"
+        return "yes" if answer in ("y", "yes", "a", "all") else "no"
+
+
+def _check(arguments: Namespace, kb: KnowledgeBase) -> int:
+    from co_cli.articles.renewal import ALIVE, checked
+
+    states = []
+    with Progress() as progress:
+        for state in checked(kb, _meant(kb, arguments.names), progress):
+            states.append(state)
+            if state.outcome != ALIVE and not arguments.json:
+                progress.clear()
+                print(harmless(_state_lines(state), sys.stdout), flush=True)
+    return _report_states(arguments, states)
+
+
+def _meant(kb: KnowledgeBase, names: list[str]) -> tuple[Note, ...]:
+    if names:
+        return tuple({note.path: note for note in map(kb.article, names)}.values())
+    found = kb.articles()
+    warn(found.problems)
+    return found.notes
+
+
+def _state_lines(state: State) -> str:
+    outcome = paint(state.outcome.ljust(11), _colour(state.outcome))
+    reason = f": {visible(state.reason)}" if state.reason else ""
+    line = f"{outcome} {paint(state.note.ref, 'bold')} — {visible(state.source)}{reason}"
+    return f"{line}\n{visible(state.difference)}" if state.difference else line
+
+
+def _report_states(arguments: Namespace, states: list[State]) -> int:
+    """Say what was found; 1 where something is to be looked at."""
+    from co_cli.articles.renewal import DEAD, UNREACHABLE, counts
+
+    found = counts(states)
+    shown = ("outcome", "source", "reason", "code", "difference")
+    rows = [{"ref": state.note.ref, **{name: getattr(state, name) for name in shown}} for state in states]
+    emit(arguments, {"counts": found, "articles": rows}, "")
+    if not arguments.json:
+        said = ", ".join(f"{count:,} {outcome}" for outcome, count in found.items())
+        say(paint(said or "No articles yet: co article add URL", "dim", sys.stderr))
+    return 1 if {DEAD, UNREACHABLE, "failed"} & {state.outcome for state in states} else 0
