@@ -428,3 +428,33 @@ def test_a_rehearsal_says_what_would_become_of_both_files_and_touches_none(kb: K
     assert kept(kb, vault) == {"articles/three.md", f"attachments/herons-{sha_of(OTHER.raw)[:16]}.html"}
     kb.undo()
     assert kept(kb, vault) == set()
+
+
+# ---------------------------------------------------------------------------------------------------------------- for good
+
+
+@pytest.mark.parametrize("original", [PAGE, LARGE_PDF], ids=["small", "large"])
+def test_an_article_that_is_purged_leaves_nothing_of_its_original_in_the_journal(
+    kb: KnowledgeBase, tmp_path: Path, original: Attachment
+) -> None:
+    kb.save_article("Herons stand.", source="https://a.example/", title="Herons", attachment=original)
+    kb.save_article("Herons fly.", source="https://a.example/", title="Herons", attachment=OTHER)
+    kb.undo()
+    kb.save("something else")
+    kb.purge("article:herons")
+    files = [path for path in (tmp_path / "home" / ".local" / "state").rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        raw = path.read_bytes()
+        assert original.raw not in raw
+        assert OTHER.raw not in raw
+        assert b"Herons" not in raw
+    kb.undo()
+    assert kb.list().notes == ()
+
+
+def test_an_original_that_another_article_uses_outlives_the_purge(kb: KnowledgeBase) -> None:
+    kb.save_article("One.", source="https://a.example/", title="One", attachment=LARGE_PDF)
+    kb.save_article("Two.", source="https://b.example/", title="Two", attachment=LARGE_PDF)
+    kb.purge("article:one")
+    assert kb.original(kb.article("two")) == LARGE_PDF.raw

@@ -383,7 +383,8 @@ class KnowledgeBase(Upkeep):
         """Take a change back: the newest that still stands, or the one with this position in the log, or this id."""
         changes = self.log(limit=1_000_000)
         if not which:
-            found = next((entry for entry in changes if not entry.change.undone and entry.change.undoes is None), None)
+            standing = (entry for entry in changes if not (entry.change.undone or entry.change.struck))
+            found = next((entry for entry in standing if entry.change.undoes is None), None)
             if found is None:
                 raise NotFound("There is nothing to undo.", "`co log` lists the changes.")
         else:
