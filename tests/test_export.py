@@ -133,7 +133,7 @@ def test_a_project_of_basic_memory_has_observations_and_relations(known: Knowled
         "## Relations\n\n- superseded_by [[We deploy on Mondays]]\n"
     )
     assert "as in [[We deploy on Mondays|the note]]" in files["topics/deploy.md"]
-    assert set(import_basic_memory(known, str(tmp_path / "out"), dry_run=True).counts) == {"would-create"}
+    assert set(import_basic_memory(known, str(tmp_path / "out"), in_global=True, dry_run=True).counts) == {"would-create"}
 
 
 # ---------------------------------------------------------------------------------------------------------------- places
