@@ -22,7 +22,7 @@ PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
 MODES = ("auto", "grep", "text", "vector", "hybrid")
 FUSIONS = ("weighted", "rrf")
 YES_NO = ("yes", "no")
-PERMISSIONS = ("allow", "ask", "deny")
+PERMISSIONS = ("allow", "ask", "inbox", "deny")
 EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
 
 
@@ -70,7 +70,7 @@ SETTINGS = (
     Setting(
         "mcp_writes",
         "allow",
-        "whether clients of `co mcp` may change notes: allow, ask or deny",
+        "whether clients of `co mcp` may change notes: allow, ask, inbox (they propose) or deny",
         harmless=False,
         choices=PERMISSIONS,
     ),

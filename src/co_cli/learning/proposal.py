@@ -155,7 +155,8 @@ def checked(proposal: Proposal) -> Proposal:
         memory.check_words(proposal.content, proposal.reason, *_texts_of(fields), *proposal.refs, quote, evidence.session)
     except FieldError as error:
         taken = ", ".join(_takes(proposal.action)) or "none"
-        raise Invalid(f"This cannot be proposed: {error}.", f"Fields of {proposal.action}: {taken}.") from error
+        hint = f"Fields of {proposal.action}: {taken}." if error.field in proposal.fields else ""
+        raise Invalid(f"This cannot be proposed: {error}.", hint) from error
     content = proposal.content.strip().replace("\r\n", "\n").removeprefix("\ufeff").strip()
     return proposal._replace(
         content=content,
@@ -189,7 +190,7 @@ def _check(proposal: Proposal) -> None:
     if proposal.action in WITH_REFS and not proposal.refs:
         raise FieldError("action", f"{proposal.action} needs refs: the notes that it is about")
     if proposal.action in WITH_TEXT and not proposal.content.strip():
-        raise FieldError("action", f"{proposal.action} needs a text")
+        raise FieldError("action", f"{proposal.action} needs a text, and that is empty")
     if proposal.action == TOPIC and not proposal.fields.get("name"):
         raise FieldError("name", "topic needs a name")
     if proposal.action == SUPERSEDE and bool(proposal.fields.get("by")) is bool(proposal.content.strip()):
