@@ -111,6 +111,13 @@ def _forget(kb: KnowledgeBase, proposal: Proposal) -> None:
     kb.forget(proposal.refs)
 
 
+def _move(kb: KnowledgeBase, proposal: Proposal) -> None:
+    if proposal.fields.get("to") == GLOBAL:
+        kb.promote(proposal.refs, language=str(proposal.fields.get("language", "")))
+    else:
+        kb.demote(proposal.refs)
+
+
 def _supersede(kb: KnowledgeBase, proposal: Proposal) -> None:
     """The new note takes the place of the old ones, which stay readable and say by which they were replaced."""
     old = _memories(kb, proposal)
@@ -150,6 +157,13 @@ def _link(kb: KnowledgeBase, proposal: Proposal, new: Note, old: list[Note]) -> 
         draft.replace(new, memory.revise(new, fields=fields).raw)
 
 
+def _move(kb: KnowledgeBase, proposal: Proposal) -> None:
+    if proposal.fields.get("to") == GLOBAL:
+        kb.promote(proposal.refs)
+    else:
+        kb.demote(proposal.refs)
+
+
 def _not_yet(kb: KnowledgeBase, proposal: Proposal) -> None:
     del kb
     raise Corrupt(f"{proposal.ref}: this version of co cannot do {proposal.action!r}.", "Update co, or reject it.")
@@ -164,5 +178,5 @@ _ACTIONS: dict[str, Callable[[KnowledgeBase, Proposal], None]] = {
     p.ARTICLE: _not_yet,
     p.ARCHIVE: _archive,
     p.FORGET: _forget,
-    p.MOVE: _not_yet,
+    p.MOVE: _move,
 }
