@@ -251,6 +251,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["edit", "1", "--content", "y"],
         ["pin", "1"],
         ["unpin", "1"],
+        ["review", "--list"],
         ["promote", "1"],
         ["demote", "g:1"],
         ["log"],
@@ -486,7 +487,7 @@ def test_completion_prints_a_script_that_knows_the_commands(co: Co, shell: str) 
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        (["re"], ["recall", "review"]),
+        (["rec"], ["recall"]),
         (["un"], ["unpin", "undo"]),
         (["learn", "--cat"], ["--category"]),
         (["config", "g"], ["get"]),

@@ -128,7 +128,9 @@ def purge(vault: Vault, trail: Trail) -> int:
     """Take a note out of the journal; returns how many changes held something of it. Those can no longer be undone whole."""
     with vault.change("purge"):  # nothing of the files; but nobody else writes to the journal meanwhile
         for number, paths in trail.steps.items():
-            vault.journal.strike_out(number, paths)
+            # what waited in the inbox and named the note was removed together with it
+            beside = {step.path for step in _steps(vault.journal, number) if step.path.startswith("inbox/")}
+            vault.journal.strike_out(number, paths | beside)
     return len(trail.steps)
 
 
