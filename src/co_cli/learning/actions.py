@@ -157,13 +157,6 @@ def _link(kb: KnowledgeBase, proposal: Proposal, new: Note, old: list[Note]) -> 
         draft.replace(new, memory.revise(new, fields=fields).raw)
 
 
-def _move(kb: KnowledgeBase, proposal: Proposal) -> None:
-    if proposal.fields.get("to") == GLOBAL:
-        kb.promote(proposal.refs)
-    else:
-        kb.demote(proposal.refs)
-
-
 def _not_yet(kb: KnowledgeBase, proposal: Proposal) -> None:
     del kb
     raise Corrupt(f"{proposal.ref}: this version of co cannot do {proposal.action!r}.", "Update co, or reject it.")
