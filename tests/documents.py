@@ -35,7 +35,7 @@ def pdf(
         stream.set_data(f"BT /F1 12 Tf 16 TL 72 720 Td {drawn}ET".encode("cp1252"))
         page[NameObject("/Contents")] = writer._add_object(stream)
     for name, number in (outline or {}).items():
-        writer.add_outline_item(name, number - 1)
+        writer.add_outline_item(title=name, page_number=number - 1)
     writer.add_metadata({"/Title": title, "/Author": author, "/CreationDate": "D:20240305101500Z"})
     if password:
         writer.encrypt(password, algorithm="RC4-128")

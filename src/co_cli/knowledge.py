@@ -303,7 +303,16 @@ class KnowledgeBase(Upkeep):
         problems = self._sow(settings)
         means = search_means(self.places, settings)._replace(progress=progress or self.progress)
         found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
-        return found._replace(problems=(*found.problems, *problems)) if problems else found
+        hits = tuple(map(self._with_claims_checked, found.hits))
+        return found._replace(problems=(*found.problems, *problems), hits=hits)
+
+    def _with_claims_checked(self, hit: Hit) -> Hit:
+        """Say of a memory of this project what it takes for granted and is not so any more, as far as a quick look tells."""
+        if hit.note.kind != MEMORY or hit.note.vault != PROJECT or not ("/" in hit.content or "`" in hit.content):
+            return hit
+        from co_cli.claims import broken_claims
+
+        return hit._replace(stale=tuple(map(str, broken_claims(self.places.project, hit.content))))
 
     def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
         """The notes that these are linked with, in both directions, by the paths of these."""

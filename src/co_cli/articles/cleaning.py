@@ -58,7 +58,7 @@ def shortened(text: str, limit: int) -> str:
     for border in ("\n\n", "\n", " "):
         end = text.rfind(border, limit * 9 // 10, limit)
         if end > 0:
-            return text[:end]
+            return text[:end].rstrip()
     return text[:limit]
 
 

@@ -23,6 +23,8 @@ _NOT_TEXTS = frozenset(["utf-7", "idna", "punycode", "unicode_escape", "raw_unic
 _SAMPLE = 64 * 1024
 _LIKELY = 0.7
 """Share of the high or low bytes that are zero in UTF-16 text."""
+_STRAY = 2
+"""Zeros that may stand in a text by accident."""
 _RARE = 200
 """One byte in so many may be wrong in a text that is UTF-8 all the same."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
@@ -74,7 +76,7 @@ def is_binary(raw: bytes) -> bool:
     wide = _wide(sample)
     text = sample[: len(sample) // 4 * 4].decode(wide, "replace") if wide else sample.decode("latin-1")
     controls = len(_CONTROLS.findall(text))
-    if not wide and b"\0" in sample and sample.count(b"\0") * 1000 > len(sample):
+    if not wide and sample.count(b"\0") > max(_STRAY, len(sample) // 1000):
         return True
     return controls * 20 > len(text)
 

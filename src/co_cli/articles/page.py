@@ -7,6 +7,7 @@ Reads with trafilatura and lxml. Knows nothing of how a page was fetched; nothin
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from co_cli.articles.document import PAGE_SOURCE_LIMIT, Extracted, no_text, too_large
@@ -20,10 +21,18 @@ _XML_CHARSET = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z
 _XML_HEAD = re.compile(r"^\s*<\?xml[^>]*>")
 _UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])", re.IGNORECASE)
 _ANCHORS = frozenset(["¶", "#", "§", "🔗", "\u200b", ""])
-_ENOUGH = 0.5
-"""Share of what a page itself calls its main part that has to be left of it; else that part is taken as it is."""
-_AROUND = ("nav", "footer", "aside", "form", "header")
+_AROUND = ("nav", "footer", "aside", "form", "header", "menu")
 _ROLES = frozenset(["navigation", "banner", "contentinfo", "search", "complementary", "menu", "dialog"])
+_PIECES = ("div", "section", "ul", "ol", "p", "table")
+"""What may be left out of the main part where nothing else wants it."""
+_WHOLES = ("div", "section", "article", "main", "center", "table", "tbody", "tr", "td", "td", "form", "span")
+_NAMED = re.compile(
+    r"(?:^|[\s_-])(?:share|sharing|social|related|newsletter|subscribe|cookies?|consent|breadcrumbs?|comments?|sidebar|promo"
+    r"|advert\w*|ads?|pagination|skip)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_SAMPLES, _NEARLY = 40, 0.9
+_SHORT, _FEW, _MOSTLY = 80, 2, 0.7
 
 
 def read_page(original: Original, alive: SignOfLife) -> Extracted:
@@ -36,26 +45,24 @@ def read_page(original: Original, alive: SignOfLife) -> Extracted:
     if tree is None:
         raise no_text("page")
     base = _base_of(tree, original.base_url)
-    prepare(tree)
-    found = _main_text(tree, base)
-    alive()
-    markdown = rendered(found.body, base) if found is not None and found.body is not None else ""
     said = _said(tree)
-    own = own_part(tree)
-    if own is not None and len(markdown) < _ENOUGH * len(" ".join("".join(own.itertext()).split())):
-        markdown = rendered(own, base)
+    prepare(tree)
+    alive()
+    found = _found(tree, base)
+    alive()
+    body = next(tree.iter("body"), tree)
+    markdown = rendered(_main_part(body, found), base)
     if not markdown.strip():
-        markdown = rendered(_without_surroundings(tree), base)
+        markdown = rendered(body, base)
     if not markdown.strip():
         raise no_text(
             "page", "Pages that a script writes are empty without it; save it from a browser as PDF, and add that."
         )
-    return Extracted(
+    return replace(
+        said,
         markdown=markdown,
-        title=said["title"] or (found.title if found is not None else "") or "",
-        author=(found.author if found is not None else "") or said["author"],
+        author=(found.author if found is not None else "") or said.author,
         date=(found.date if found is not None else "") or "",
-        language=said["language"],
     )
 
 
@@ -71,7 +78,7 @@ def page_tree(original: Original) -> Any:  # noqa: ANN401 - an element of lxml, 
     if original.charset and said:  # of two that differ the one that fits better counts
         other, _ = decoded(original.raw, said[1].decode("ascii"))
         text = other if other.count("\ufffd") < text.count("\ufffd") else text
-    parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_pis=True)
+    parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_pis=True, huge_tree=True)
     content = _XML_HEAD.sub("", text.replace("\0", "")).encode("utf-8", "replace")
     if not content.strip():
         return None
@@ -114,35 +121,93 @@ def prepare(tree: Any) -> None:  # noqa: ANN401
             code.set("class", f"language-{language}")
 
 
-def own_part(tree: Any) -> Any:  # noqa: ANN401
-    """What the page itself calls its main part, where it is one."""
-    for path in ("//main", "//*[@role='main']", "//article"):
-        parts = tree.xpath(path)
-        if len(parts) == 1:
-            return parts[0]
-    return None
-
-
-def _main_text(tree: Any, base: str) -> Any:  # noqa: ANN401
+def _found(tree: Any, base: str) -> Any:  # noqa: ANN401
     """What trafilatura finds; nothing where it stumbles, since the page can be read without it."""
     from copy import deepcopy
 
     import trafilatura
 
+    copy = deepcopy(tree)
+    for cell in copy.iter("td", "th"):  # it would make a cell of each of thousands of columns that one says it spans
+        cell.attrib.pop("colspan", None)
+        cell.attrib.pop("rowspan", None)
     try:
         return trafilatura.bare_extraction(
-            deepcopy(tree),
+            copy,
             url=base or None,
             with_metadata=True,
-            include_links=True,
             include_tables=True,
-            include_images=True,
-            include_formatting=True,
             include_comments=False,
             favor_recall=True,
         )
     except Exception:  # noqa: BLE001 - whatever it is: there is another way
         return None
+
+
+def _main_part(body: Any, found: Any) -> Any:  # noqa: ANN401
+    """The element that holds the main text, without what stands in it and is none.
+
+    trafilatura finds the words, but loses headings, code, captions and joined cells on its way; so its words only tell which
+    part of the page to take, and what of it to leave out.
+    """
+    texts = [_bare(text) for text in found.body.itertext()] if found is not None and found.body is not None else []
+    samples = sorted(set(filter(None, texts)), key=len, reverse=True)[:_SAMPLES]
+    part = _own_part(body)
+    if part is None or len("".join(texts)) > len(
+        _bare(_text(part))
+    ):  # it found more than the page itself calls its main part
+        part = _smallest(body, samples)
+    _leave_out(part, "".join(texts))
+    return part
+
+
+def _own_part(body: Any) -> Any:  # noqa: ANN401
+    """What the page itself calls its main part, where it is one."""
+    for path in (".//main", ".//*[@role='main']", ".//article"):
+        parts = body.xpath(path)
+        if len(parts) == 1 and len(_bare(_text(parts[0]))) > _SHORT:
+            return parts[0]
+    return None
+
+
+def _smallest(body: Any, samples: list[str]) -> Any:  # noqa: ANN401
+    """The smallest element that holds nearly all of some texts."""
+    wanted = _NEARLY * sum(map(len, samples))
+    part = body
+    while wanted:
+        for child in part.iterchildren(*_WHOLES):
+            text = _bare(_text(child))
+            if len(text) >= wanted and sum(len(sample) for sample in samples if sample in text) >= wanted:
+                part = child
+                break
+        else:
+            break
+    return part
+
+
+def _leave_out(part: Any, wanted: str) -> None:  # noqa: ANN401
+    """Take out what stands around the text of any page, is mostly links, or is named like a sidebar, unless it is wanted."""
+    for element in list(part.iterdescendants(*_AROUND, *_PIECES)):
+        text = _bare(_text(element)) if element.getparent() is not None else ""
+        if not text or text[:_SHORT] in wanted:
+            continue
+        title = element.tag == "header" and any(True for _ in element.iter("h1", "h2"))
+        around = (element.tag in _AROUND and not title) or element.get("role") in _ROLES
+        if around or _NAMED.search(f"{element.get('class') or ''} {element.get('id') or ''}") or _is_links(element, text):
+            _take_out(element)
+
+
+def _is_links(element: Any, text: str) -> bool:  # noqa: ANN401
+    links = list(element.iter("a"))
+    return len(links) > _FEW and sum(len(_bare(_text(link))) for link in links) > _MOSTLY * len(text)
+
+
+def _text(element: Any) -> str:  # noqa: ANN401
+    return "".join(element.itertext())
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
 
 
 def _base_of(tree: Any, base_url: str) -> str:  # noqa: ANN401
@@ -159,32 +224,20 @@ def _base_of(tree: Any, base_url: str) -> str:  # noqa: ANN401
     return base_url
 
 
-def _said(tree: Any) -> dict[str, str]:  # noqa: ANN401
+def _said(tree: Any) -> Extracted:  # noqa: ANN401
     """What the head of a page says of it."""
     named: dict[str, str] = {}
     for element in tree.iter("meta"):
         name = str(element.get("property") or element.get("name") or "").lower()
         if name and element.get("content"):
             named.setdefault(name, str(element.get("content")).strip())
-    heading = [" ".join("".join(found.itertext()).split()) for found in tree.iter("h1")]
-    head = next((" ".join("".join(found.itertext()).split()) for found in tree.iter("title")), "")
+    headings = [" ".join(_text(found).strip("¶#§🔗 \n").split()) for found in tree.iter("h1")]
+    head = next((" ".join(_text(found).split()) for found in tree.iter("title")), "")
     title = named.get("og:title") or named.get("twitter:title") or named.get("dc.title") or ""
     if not title:  # the title of the window names the site too; the only heading of the page does not
-        title = heading[0] if len(heading) == 1 and heading[0] and (not head or heading[0] in head) else head
+        title = headings[0] if len(headings) == 1 and headings[0] and (not head or headings[0] in head) else head
     language = str(tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or "")
-    return {"title": title or next(iter(heading), ""), "author": named.get("author", ""), "language": language.strip()[:35]}
-
-
-def _without_surroundings(tree: Any) -> Any:  # noqa: ANN401
-    """The whole page but what stands around the text of any page."""
-    body = next(tree.iter("body"), tree)
-    for element in list(body.iter(*_AROUND)):
-        if element.tag != "header" or element.getparent() is body:
-            _take_out(element)
-    for element in body.xpath(".//*[@role]"):
-        if element.get("role") in _ROLES:
-            _take_out(element)
-    return body
+    return Extracted(title=title or next(iter(headings), ""), author=named.get("author", ""), language=language.strip()[:35])
 
 
 def _is_anchor(element: Any) -> bool:  # noqa: ANN401
