@@ -12,7 +12,7 @@ from co_cli.errors import Denied, Invalid
 from co_cli.tools.tool import TAGS, Answer, Caller, Parameter, Tool, marks, tags_of
 
 if TYPE_CHECKING:
-    from co_cli.knowledge import KnowledgeBase
+    from co_cli.knowledge import KnowledgeBase, Note
     from co_cli.tools.tool import Given
 
 PAGE_LIMIT = 60_000
@@ -62,12 +62,7 @@ def _fetching(given: Given) -> str:
 
 
 def _save(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
-    source = written_source(str(given["source"]))
-    if not str(given["title"]).strip():
-        raise Invalid("The title is empty.", "Name the article as the page is named.")
-    known = kb.article_from(source)
-    if known and known.private and not caller.private:
-        raise Denied("The article from this source is private: it is not for this caller.", "Keep it as a topic instead.")
+    source, _ = article_to_save(kb, given, caller)
     saved = kb.save_article(str(given["content"]), source=source, title=str(given["title"]), tags=tags_of(given) or ())
     note = saved.note
     bracketed = f" [{','.join(note.tags)}]" if note.tags else ""
@@ -80,12 +75,18 @@ def _save(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     return Answer({"display": display, "outcome": saved.outcome, **data, "path": note.path, **marks(note)}, (note,))
 
 
-def written_source(text: str) -> str:
-    """A source as an article names it: an address in its canonical spelling, anything else as it was given."""
+def article_to_save(kb: KnowledgeBase, given: Given, caller: Caller) -> tuple[str, Note | None]:
+    """The source that is meant, as an article names it, and the article from there, if the caller may know of it."""
     from co_cli.articles.source import address, is_address
 
-    text = " ".join(text.split())
-    return address(text).written if is_address(text) else text
+    source = " ".join(str(given["source"]).split())
+    source = address(source).written if is_address(source) else source
+    if not str(given["title"]).strip():
+        raise Invalid("The title is empty.", "Name the article as the page is named.")
+    known = kb.article_from(source)
+    if known and known.private and not caller.private:
+        raise Denied("The article from this source is private: it is not for this caller.", "Keep it as a topic instead.")
+    return source, known
 
 
 ARTICLE_TOOLS = (
