@@ -122,6 +122,23 @@ def test_an_index_made_before_there_were_pages_learns_them_and_keeps_its_vectors
         assert now.execute("SELECT vector FROM vectors ORDER BY passage").fetchall() == vectors
 
 
+@pytest.mark.parametrize("mode", ["grep", "text", "hybrid"])
+def test_of_small_sections_that_go_together_the_one_with_the_words_is_cited(mode: str, co: Co, vault: Path) -> None:
+    sections = {"Kiwis": "No tails.", "Emus": "They run. They do not fly.", "Rheas": "They run, too."}
+    body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items())
+    write(vault, "birds", f"# Birds\n\n{body}\n\n## Others\n\n{FILLING * 3}")
+    for query, anchor in (
+        ("tails", "kiwis"),
+        ("emus", "emus"),
+        ("flying fly", "emus"),
+        ("run", "birds"),
+        ("birds", "birds"),
+    ):
+        (hit,) = co.json("recall", query, "--mode", mode)["results"]
+        assert hit["cite"] == f"article:birds#{anchor}", query
+        assert hit["heading"] == "Birds"
+
+
 # --------------------------------------------------------------------------------------------------------------- parts
 
 

@@ -11,8 +11,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.linking import Linking
 from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, Ref, parse_ref
-from co_cli.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,11 +46,14 @@ class Moved(NamedTuple):
     after: Note
 
 
-class Custody(Shelf):
+class Custody(Linking):
     """The notes of one user and one project, as somebody keeps them."""
 
     def get(self, ref: str) -> Note:
         """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
+        linked = self._linked_note(ref) if ":" in ref else None
+        if linked:
+            return linked
         parsed = parse_ref(ref)
         if parsed is None:
             raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
@@ -139,7 +142,7 @@ class Custody(Shelf):
         """Move notes between the vaults: the new one is there before the old one goes."""
         from co_cli import memory
 
-        notes = [self.get(ref) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
+        notes = [self._own(self.get(ref)) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
         for note in notes:
             if note.vault != source:
                 where = "for all projects" if target == GLOBAL else "one of this project"
@@ -196,7 +199,7 @@ class Custody(Shelf):
 
     def named(self, ref: str) -> Note:
         """The note to be changed: a bare ref never reaches from a project into the vault of all projects."""
-        note, parsed = self.get(ref), parse_ref(ref)
+        note, parsed = self._own(self.get(ref)), parse_ref(ref)
         if parsed and not parsed.vault and note.vault == GLOBAL:
             raise NotFound(
                 f"There is no note {ref} in this project.", f"{note.ref} is one for all your projects: name it so."

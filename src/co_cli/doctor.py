@@ -52,8 +52,11 @@ class Report:
         return tuple(finding for finding in self.findings if not finding.mended)
 
 
-def examine(vaults: Sequence[Vault], cache: str, *, fix: bool) -> Report:
-    """Look at every file of the vaults, and at their indexes; with ``fix``, mend what can be mended."""
+def examine(vaults: Sequence[Vault], cache: str, *, fix: bool, linked: Iterable[Vault] = ()) -> Report:
+    """Look at every file of the vaults, and at their indexes; with ``fix``, mend what can be mended.
+
+    Of linked folders only the names are of interest: links may lead to what is in them.
+    """
     everything: list[Note] = []
     findings: list[Finding] = []
     for vault in vaults:
@@ -63,7 +66,7 @@ def examine(vaults: Sequence[Vault], cache: str, *, fix: bool) -> Report:
         everything.extend(notes)
         findings.extend(found)
         findings.extend(_compared(vault, cache, fix=fix))
-    broken = sorted(_broken_links(vaults, everything), key=lambda problem: (problem.path, problem.line))
+    broken = sorted(_broken_links(vaults, everything, linked), key=lambda problem: (problem.path, problem.line))
     findings.extend(map(Finding, broken))
     return Report(len(everything), tuple(findings))
 
@@ -78,17 +81,26 @@ def _compared(vault: Vault, cache: str, *, fix: bool) -> list[Finding]:
     return [Finding(problem, mendable=True, mended=mended) for problem in problems]
 
 
-def _broken_links(vaults: Iterable[Vault], notes: list[Note]) -> Iterator[Problem]:
+def _broken_links(vaults: Iterable[Vault], notes: list[Note], linked: Iterable[Vault]) -> Iterator[Problem]:
     """Links that lead to nothing, in the notes that are not in the archive."""
     names = Names(
-        Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
-        for note in notes
+        (
+            *(
+                Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
+                for note in notes
+            ),
+            *(
+                Named(folder.name, note.kind, folder.name_of(note.path), None, note.title)
+                for folder in linked
+                for note in folder.scan().notes
+            ),
+        )
     )
     by_name = {vault.name: vault for vault in vaults}
     for note in notes:
         vault = by_name[note.vault]
         for link in links(note.body) if not vault.is_archived(note) else ():
-            key = key_of(link, note.kind)
+            key = key_of(link, vault.folder_of(note))
             if not (key and names.meant(key, note.vault)) and not _is_there(vault, note, link):
                 what = "a link" if note.private else link.written
                 line = note.text.removeprefix("\ufeff").partition(note.body)[0].count("\n") + link.line

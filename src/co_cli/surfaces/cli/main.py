@@ -54,6 +54,7 @@ _GROUPS = {
     },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
+        "article": ("articles", "link folders of notes that somebody else looks after"),
     },
     "Looking back": {
         "log": ("history", "list the last changes"),
