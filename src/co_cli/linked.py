@@ -74,9 +74,9 @@ class LinkedFolder(Vault):
         """Look at every file; raises ``OSError`` where the folder itself cannot be looked into."""
         return _Walking(self.root).walk()
 
-    def look(self, kind: str, problems: list[Problem]) -> Look | None:
+    def look(self, kind: str, problems: list[Problem], *, archived: bool = False) -> Look | None:
         """What one look shows, without reading any file; see :meth:`Vault.look`."""
-        if kind != ARTICLE:
+        if kind != ARTICLE or archived:
             return None
         try:
             found = self.walk()
@@ -101,9 +101,9 @@ class LinkedFolder(Vault):
             folders[:] = [name for name in folders if name[0] != "." and name not in _SKIPPED]
         return total
 
-    def path_of(self, kind: str, name: str) -> str:
+    def path_of(self, kind: str, name: str, *, archived: bool = False) -> str:
         """The path of a file by its name in the folder."""
-        del kind
+        del kind, archived
         return os.path.join(self.root, *name.split("/"))
 
     def name_of(self, path: str) -> str:
@@ -140,7 +140,7 @@ class LinkedFolder(Vault):
         """Read every file; with ``wanted``, only those whose bytes it says yes to."""
         notes: list[Note] = []
         problems: list[Problem] = []
-        look = self.look(ARTICLE, problems) if ARTICLE in kinds and not archived else None
+        look = self.look(ARTICLE, problems, archived=archived) if ARTICLE in kinds else None
         names = map(os.fsdecode, look.names) if look else ()
         for path, raw in self.named_files(ARTICLE, names, problems):
             if wanted is None or wanted(raw):
@@ -150,10 +150,12 @@ class LinkedFolder(Vault):
                     problems.append(error.problem)
         return Scan(tuple(notes), tuple(problems))
 
-    def named_files(self, kind: str, names: Iterable[str], problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
+    def named_files(
+        self, kind: str, names: Iterable[str], problems: list[Problem], *, archived: bool = False
+    ) -> Iterator[tuple[str, bytes]]:
         """The path and the bytes of just these files."""
         straight: dict[str, bool] = {}
-        for name in names if kind == ARTICLE else ():
+        for name in names if kind == ARTICLE and not archived else ():
             path = self.path_of(kind, name)
             folder = os.path.dirname(path)
             if folder not in straight:  # looked up once for each folder: none that is read leads out of here

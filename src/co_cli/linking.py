@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Conflict, Corrupt, Invalid, NotFound
+from co_cli.library import Library
 from co_cli.note import ARTICLE, GLOBAL, PROJECT, Problem
-from co_cli.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,7 +62,7 @@ class LinkState(NamedTuple):
     """Why nothing of it can be read; empty where it can."""
 
 
-class Linking(Shelf):
+class Linking(Library):
     """The folders that one user has linked, for one project or for all."""
 
     def link(self, folder: str, *, name: str = "", in_global: bool = False, private: bool = False) -> LinkState:

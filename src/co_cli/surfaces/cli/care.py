@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, PROJECT, TOPIC, is_expired, open_knowledge
+from co_cli.learning import inbox
 from co_cli.settings import DEFAULTS
 from co_cli.surfaces.cli.linked import link_data, link_lines
 from co_cli.surfaces.cli.provider import look_at_provider
@@ -76,7 +77,8 @@ def _tools(arguments: Namespace) -> None:
 def _status(arguments: Namespace) -> None:
     kb = open_knowledge()
     listing = kb.list((MEMORY, TOPIC, ARTICLE))
-    vaults = [_vault_data(vault, listing) for vault in kb.vaults]
+    originals = kb.originals()
+    vaults = [{**_vault_data(vault, listing), "originals": originals[vault.name]._asdict()} for vault in kb.vaults]
     settings = kb.settings()
     context = kb.context(private=True)
     linked = kb.links()
@@ -93,6 +95,7 @@ def _status(arguments: Namespace) -> None:
         "settings": {chosen.name: chosen.value for chosen in settings.chosen},
         "untrusted": list(settings.untrusted),
         "problems": len(listing.problems),
+        "proposals": inbox.count(kb),
     }
     warn([*settings.warnings, *context.notices])
     emit(arguments, data, "\n".join(_status_lines(data, vaults, linked)))
@@ -151,7 +154,7 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]], link
         kinds = (("memory", "memories"), ("topic", "topics"), ("article", "articles"))
         counts = ", ".join(counted(int(str(vault[many])), one, many) for one, many in kinds if vault[many])
         extras = ", ".join(f"{vault[name]} {name}" for name in ("pinned", "expired") if vault[name])
-        lines.append(f"         {counts or 'no notes yet'}{f' ({extras})' if extras else ''}")
+        lines.append(f"         {counts or 'no notes yet'}{f' ({extras})' if extras else ''}{_originals(vault)}")
     lines += [line for state in linked for line in link_lines(state)]
     context, settings = data["context"], data["settings"]
     if isinstance(context, dict) and isinstance(settings, dict):
@@ -163,7 +166,21 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]], link
         lines.append("This project asks for settings that need your trust: co trust")
     if data["problems"]:
         lines.append(f"{data['problems']} files cannot be read as notes: co doctor")
+    if data["proposals"]:
+        lines.append(waiting_line(int(str(data["proposals"]))))
     return lines
+
+
+def waiting_line(count: int) -> str:
+    """How many proposals wait, and where to answer them."""
+    return f"{counted(count, 'proposal waits', 'proposals wait')} for your yes or no: co review"
+
+
+def _originals(vault: dict[str, object]) -> str:
+    found = vault["originals"]
+    if not isinstance(found, dict) or not found["files"]:
+        return ""
+    return f"; {counted(found['files'], 'original', 'originals')} with {found['size'] / 1e6:,.1f} MB"
 
 
 def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
@@ -183,7 +200,7 @@ def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
 
 def _doctor(arguments: Namespace) -> int:
     kb = open_knowledge()
-    report = kb.check(fix=arguments.fix)
+    report = kb.check(fix=arguments.fix, also=inbox.proposals(kb).problems)
     settings = kb.settings()
     warn(settings.warnings)
     provider = look_at_provider(settings, official=True)

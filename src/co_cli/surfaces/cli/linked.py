@@ -8,7 +8,7 @@ from co_cli.surfaces.cli.terminal import counted, emit, paint, say, visible
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _SubParsersAction
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from co_cli.knowledge import KnowledgeBase, LinkState
 
@@ -30,7 +30,7 @@ def add_link_actions(actions: _SubParsersAction[ArgumentParser]) -> None:
     actions.add_parser("links", help="list the folders that are linked here")
 
 
-def link(arguments: Namespace, kb: KnowledgeBase) -> None:
+def _link(arguments: Namespace, kb: KnowledgeBase) -> None:
     """Link a folder."""
     state = kb.link(arguments.folder, name=arguments.name, in_global=arguments.in_global, private=arguments.private)
     name = state.link.name
@@ -41,14 +41,14 @@ def link(arguments: Namespace, kb: KnowledgeBase) -> None:
     emit(arguments, {**link_data(state), "display": display}, display)
 
 
-def unlink(arguments: Namespace, kb: KnowledgeBase) -> None:
+def _unlink(arguments: Namespace, kb: KnowledgeBase) -> None:
     """Let a folder go."""
     gone = kb.unlink(arguments.name)
     display = visible(f"✓ {gone.name} is linked no longer; {gone.folder} is as it was.")
     emit(arguments, {**gone._asdict(), "display": display}, display)
 
 
-def links(arguments: Namespace, kb: KnowledgeBase) -> None:
+def _links(arguments: Namespace, kb: KnowledgeBase) -> None:
     """List the linked folders."""
     states = kb.links()
     lines = [line for state in states for line in link_lines(state)]
@@ -84,3 +84,7 @@ def _not_read(state: LinkState) -> list[str]:
     lines = [f"not read: {name}: {why}" for name, why in state.skipped[:_SHOWN]]
     more = len(state.skipped) - _SHOWN
     return [*lines, f"not read: {more:,} more"] if more > 0 else lines
+
+
+RUN: dict[str, Callable[[Namespace, KnowledgeBase], None]] = {"link": _link, "unlink": _unlink, "links": _links}
+"""What runs each of these actions."""

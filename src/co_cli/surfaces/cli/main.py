@@ -54,7 +54,7 @@ _GROUPS = {
     },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
-        "article": ("articles", "link folders of notes that somebody else looks after"),
+        "article": ("articles", "take in pages and files, or link folders of them"),
     },
     "Looking back": {
         "log": ("history", "list the last changes"),
@@ -62,9 +62,11 @@ _GROUPS = {
     },
     "What agents see": {
         "prompt": ("loaded", "show the assembled prompt with its budget"),
+        "context": ("loaded", "show what fills the knowledge in every prompt, and what would go first"),
         "usage": ("usage", "show which tools agents call, and which notes they get"),
     },
     "Care": {
+        "review": ("review", "say yes or no to what is proposed"),
         "init": ("care", "make the folders of a vault and an empty context"),
         "status": ("care", "say where everything is and how much there is"),
         "doctor": ("care", "find what is wrong with the files, and mend it"),

@@ -97,7 +97,7 @@ def _head(note: Note, name: str) -> str:
 
 
 def _context(chat: Chat, _argument: str) -> None:
-    context = chat.kb.context(private=False)
+    context = chat.kb.context(private=False, window=chat.session.choice.window if chat.session else 0)
     chat.voice.show("\n\n".join(filter(None, (context.text, budget_text(context)))))
 
 
