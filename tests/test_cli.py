@@ -267,7 +267,9 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["article", "links"],
         ["article", "unlink", "here"],
         ["topic", "list"],
+        ["article", "list"],
         ["status"],
+        ["review"],
         ["doctor"],
         ["knowledge", "--list"],
         ["knowledge", "--archive", "1"],
@@ -493,7 +495,7 @@ def test_completion_prints_a_script_that_knows_the_commands(co: Co, shell: str) 
         (["un"], ["unpin", "undo"]),
         (["learn", "--cat"], ["--category"]),
         (["config", "g"], ["get"]),
-        (["import", ""], ["json", "skynet"]),
+        (["import", "s"], ["skynet"]),
         (["knowledge", "--arch"], ["--archive", "--archived"]),
     ],
 )

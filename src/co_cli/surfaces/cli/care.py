@@ -10,7 +10,7 @@ from co_cli.learning import inbox
 from co_cli.settings import DEFAULTS
 from co_cli.surfaces.cli.linked import link_data, link_lines
 from co_cli.surfaces.cli.provider import look_at_provider
-from co_cli.surfaces.cli.terminal import counted, emit, paint, warn
+from co_cli.surfaces.cli.terminal import counted, emit, paint, waiting_line, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -169,11 +169,6 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]], link
     if data["proposals"]:
         lines.append(waiting_line(int(str(data["proposals"]))))
     return lines
-
-
-def waiting_line(count: int) -> str:
-    """How many proposals wait, and where to answer them."""
-    return f"{counted(count, 'proposal waits', 'proposals wait')} for your yes or no: co review"
 
 
 def _originals(vault: dict[str, object]) -> str:
