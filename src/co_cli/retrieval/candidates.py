@@ -426,7 +426,21 @@ class _Question:
             return self._changed_hit(key, note, score)
         why = self._why(key, shown, passage)
         content = note.body[passage.start : passage.stop]
-        return Hit(note, round(score, 4), why, content, passage.heading, passage.line, passage.anchor, passage.page)
+        return Hit(
+            note, round(score, 4), why, content, passage.heading, passage.line, self._anchor(passage, content), passage.page
+        )
+
+    def _anchor(self, passage: Passage, content: str) -> str:
+        """The name of the heading in a passage under which most of what was asked for stands."""
+        if " " not in passage.anchor:
+            return passage.anchor
+        from co_cli.citation import nearest
+
+        def held(text: str) -> list[str]:
+            line = as_line(terms(text))
+            return [word for word, each in self.asked.words.items() if any(sought((term,)) in line for term in each)]
+
+        return nearest(passage.anchor, content, held)
 
     def _changed_hit(self, key: Key, note: Note, score: float) -> Hit | None:
         """A note that was changed in this very moment: it is an answer if it still has words that were asked for."""
