@@ -102,6 +102,31 @@ def test_every_call_is_in_the_log_under_its_surface(project: Path) -> None:
     assert rows == [("save_memory", "mcp", "ok"), ("recall_memory", "mcp", "invalid")]
 
 
+def test_reading_a_resource_is_logged_like_a_call_with_the_note_that_came_back(kb: KnowledgeBase) -> None:
+    kb.write_topic("deploy", "1. Tag")
+
+    async def use(client: Client) -> None:
+        for uri in ("co://context", "co://hot", "co://note/topic:deploy"):
+            await client.read_resource(uri)
+        for uri in ("co://note/77", "co://" + "x" * 500):
+            with pytest.raises(MCPError):
+                await client.read_resource(uri)
+
+    talk(use)
+    import apsw
+
+    log = apsw.Connection(kb.places.usage_log)
+    rows = log.execute("SELECT tool, surface, outcome FROM calls ORDER BY id").fetchall()
+    assert rows == [
+        ("co://context", "mcp", "ok"),
+        ("co://hot", "mcp", "ok"),
+        ("co://note", "mcp", "ok"),
+        ("co://note", "mcp", "not_found"),
+        ("co://", "mcp", "not_found"),
+    ]
+    assert [(used.note.ref, used.calls) for used in kb.usage().used] == [("topic:deploy", 1)]
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "expected"),
     [
