@@ -71,6 +71,8 @@ SETTINGS = (
     Setting("embedder", "static", f"what makes vectors: {', '.join(EMBEDDERS)}", harmless=False, choices=EMBEDDERS),
     Setting("embedding_url", "", "address of the server that makes vectors", harmless=False),
     Setting("embedding_model", "", "model of the server that makes vectors", harmless=False),
+    Setting("unused_days", "120", "days unused after which a memory may go; 0: never", harmless=True, number=True),
+    Setting("category_limit", "200", "memories that a category may have; 0: any number", harmless=True, number=True),
     Setting("hot_tools", "2", "hot index: weight of each tag that names a tool", harmless=True, number=True),
     Setting("hot_topics", "2", "hot index: weight of how often a topic came back", harmless=True, number=True),
     Setting("hot_memories", "1", "hot index: weight of how often a memory came back", harmless=True, number=True),

@@ -54,6 +54,7 @@ _GROUPS = {
     },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
+        "article": ("articles", "take in pages and files, and look after them"),
     },
     "Looking back": {
         "log": ("history", "list the last changes"),
