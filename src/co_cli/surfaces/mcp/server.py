@@ -21,6 +21,7 @@ from co_cli.errors import CoError, Denied, Invalid, NotFound
 from co_cli.knowledge import open_knowledge
 from co_cli.surfaces.mcp.answers import answer, as_protocol_error, cut, failed, fitted
 from co_cli.surfaces.mcp.asking import ask_to_write, teller
+from co_cli.surfaces.mcp.project import carry
 from co_cli.tools import TOOLS, Answer, Caller, told
 
 if TYPE_CHECKING:
@@ -144,7 +145,9 @@ class _Offer:
                 refusal = error
             else:
                 if isinstance(allowed, types.InputRequiredResult):
-                    return allowed
+                    folder = await self._project.find(context, params)  # which was asked for before
+                    state = None if isinstance(folder, types.InputRequiredResult) else carry(folder)
+                    return allowed.model_copy(update={"request_state": state})
                 refusal = None if allowed else Denied("The user said no.", "Go on without it, or ask what to do instead.")
         if refusal:
             note = partial(tools.refused, name=params.name, arguments=params.arguments or {}, caller=CALLER)
