@@ -177,6 +177,15 @@ def test_every_action_does_what_it_says(kb: KnowledgeBase) -> None:
     assert kb.topic("deploy").body == "# Deploy"
 
 
+def test_a_page_is_taken_in(kb: KnowledgeBase) -> None:
+    page = Proposal("draft", "project", "article", "# Herons\n\nThey nest.", {"source": "https://example.org/herons"})
+    assert proposed(kb, page, page._replace(fields={})) == [inbox.PROPOSED, inbox.REFUSED]
+    inbox.accept(kb, only(kb))
+    assert kb.article("https://example.org/herons").body == "# Herons\n\nThey nest."
+    kb.undo()
+    assert kb.articles().notes == ()
+
+
 def test_a_note_is_moved_between_the_vaults(kb: KnowledgeBase) -> None:
     kb.save("Tea is better")
     kb.save("We deploy on Fridays", in_global=True)

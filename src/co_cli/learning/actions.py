@@ -104,7 +104,7 @@ def _topic(kb: KnowledgeBase, proposal: Proposal) -> None:
 
 
 def _article(kb: KnowledgeBase, proposal: Proposal) -> None:
-    kb.save_article(proposal.content, in_global=proposal.vault == GLOBAL, **_given(proposal, "private"))
+    kb.save_article(proposal.content, in_global=proposal.vault == GLOBAL, **_given(proposal))
 
 
 def _archive(kb: KnowledgeBase, proposal: Proposal) -> None:
