@@ -1,0 +1,246 @@
+"""How two statements stand to each other: the same, at odds, or neither.
+
+Owns the judgement and its reasons. Pure: it is handed texts, with what else is known of them. It claims a contradiction only
+where it can name it, since a wrong claim costs a person's attention; what it does not understand is unrelated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.learning.statement import NAME, NUMBER, WORD, Statement, Token, read
+from co_cli.learning.vocabulary import ALTERNATIVES, FIXED, HOLDERS, LIGHT, SCOPES, SINGLE
+from co_cli.note import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DUPLICATE, CONTRADICTION, UNRELATED = "duplicate", "contradiction", "unrelated"
+LABELS = (DUPLICATE, CONTRADICTION, UNRELATED)
+
+_NEAR = 0.85
+"""The cosine from which on two texts may say the same in other words."""
+_SLOT = 4
+"""Words of a value at most."""
+
+
+class Relation(NamedTuple):
+    """What two statements are to each other, and why."""
+
+    label: str
+    reason: str = ""
+
+
+class Said(NamedTuple):
+    """A text that was read, with what its note says of it."""
+
+    text: str
+    folded: str
+    statements: tuple[Statement, ...]
+    category: str = ""
+    key: str = ""
+    language: str = ""
+
+
+_NONE = Relation(UNRELATED)
+
+
+def said(text: str, *, category: str = "", key: str = "", language: str = "") -> Said:
+    """Read a text once, to be judged against many."""
+    return Said(text, fold(text), read(text), category, key, language.casefold())
+
+
+def judge(one: Said | str, other: Said | str, *, cosine: float | None = None) -> Relation:
+    """How two statements stand to each other; ``cosine`` is that of their vectors, where there are any."""
+    one = said(one) if isinstance(one, str) else one
+    other = said(other) if isinstance(other, str) else other
+    if one.folded == other.folded:
+        return Relation(DUPLICATE, "the same words")
+    if one.language and other.language and one.language != other.language:
+        return _NONE
+    found = _compare_all(one.statements, other.statements, cosine)
+    if one.key and (one.category, one.key) == (other.category, other.key) and found.label != DUPLICATE:
+        return Relation(CONTRADICTION, found.reason or f"the same key, {one.key}, with another value")
+    return found
+
+
+def _compare_all(ones: Sequence[Statement], others: Sequence[Statement], cosine: float | None) -> Relation:
+    """Compare each sentence with each: one that is denied is enough, but to be the same all have to be."""
+    if len(ones) == len(others) == 1:
+        return _compare(ones[0], others[0], cosine)
+    grid = [[_compare(one, other, None) for other in others] for one in ones]
+    for row in grid:
+        for found in row:
+            if found.label == CONTRADICTION:
+                return found
+    same_rows = all(any(found.label == DUPLICATE for found in row) for row in grid)
+    same_columns = all(any(row[place].label == DUPLICATE for row in grid) for place in range(len(others)))
+    return Relation(DUPLICATE, "nearly the same words") if grid and others and same_rows and same_columns else _NONE
+
+
+class _Difference(NamedTuple):
+    """What only one of two statements says, and what both do."""
+
+    one: tuple[Token, ...]
+    other: tuple[Token, ...]
+    shared: frozenset[str]
+
+
+def _difference(one: Statement, other: Statement) -> _Difference:
+    all_one, all_other = (Counter(token.stem for token in each.tokens) for each in (one, other))
+    shared = frozenset((all_one & all_other).keys())
+    return _Difference(_only(one.content, all_other), _only(other.content, all_one), shared)
+
+
+def _only(tokens: Iterable[Token], others: Counter[str]) -> tuple[Token, ...]:
+    left = others.copy()
+    found = []
+    for token in tokens:
+        if left[token.stem] > 0:
+            left[token.stem] -= 1
+        else:
+            found.append(token)
+    return tuple(found)
+
+
+def _compare(one: Statement, other: Statement, cosine: float | None) -> Relation:
+    difference = _difference(one, other)
+    rejected = _rejection(one, other, difference) or _rejection(other, one, _turned(difference))
+    if rejected:
+        return rejected
+    if not difference.shared:
+        return _NONE
+    if one.negative != other.negative:
+        return _negation(one, other, difference) if one.negative else _negation(other, one, _turned(difference))
+    if not difference.one and not difference.other:
+        return _NONE if _crossed(one, other) else Relation(DUPLICATE, "the same, put in other words")
+    if difference.one and difference.other and not one.negative:
+        found = _other_value(one, other, difference)
+        if found:
+            return found
+    return _nearness(one, other, difference, cosine)
+
+
+def _turned(difference: _Difference) -> _Difference:
+    return _Difference(difference.other, difference.one, difference.shared)
+
+
+# ---------------------------------------------------------------------------------------------------------------- the same
+
+
+def _crossed(one: Statement, other: Statement) -> bool:
+    """Whether the same words stand the other way round: what calls the one, is called in the other."""
+    if {one.verb, other.verb} & (LIGHT | {"", "be"}):
+        return False
+    subjects = [{token.stem for token in each.content if token.before_verb} for each in (one, other)]
+    objects = [{token.stem for token in each.content if not token.before_verb and not token.role} for each in (one, other)]
+    return bool(subjects[0] & objects[1] and subjects[1] & objects[0])
+
+
+def _nearness(one: Statement, other: Statement, difference: _Difference, cosine: float | None) -> Relation:
+    """The same in nearly the same words: what one of them adds says little, and the vectors agree."""
+    left = (*difference.one, *difference.other)
+    telling = [token for token in left if token.kind != WORD or token.stem in ALTERNATIVES or token.stem in SINGLE]
+    size = len({token.stem for token in (*one.content, *other.content)})
+    if telling or cosine is None or cosine < _NEAR or len(left) * 3 > size:
+        return _NONE
+    return Relation(DUPLICATE, "nearly the same words and meaning")
+
+
+# ------------------------------------------------------------------------------------------------------------ contradictions
+
+
+def _rejection(one: Statement, other: Statement, difference: _Difference) -> Relation | None:
+    """One turns down by name what the other says."""
+    if not one.rejected or one.negative or other.negative:
+        return None
+    taken = {token.stem for token in other.content} & one.rejected
+    if not taken or {token.stem for token in one.content} & one.rejected:
+        return None
+    context_one = {token.stem for token in difference.one} - other.rejected
+    context_other = {token.stem for token in difference.other} - one.rejected
+    swapped = bool(other.rejected & {token.stem for token in one.content})
+    if swapped and not context_other:
+        return Relation(CONTRADICTION, "the other way round")
+    named = " ".join(sorted(taken))
+    if context_other or not (difference.shared or len(context_one) == 1):
+        return None
+    return Relation(CONTRADICTION, f"one says not to take {named}")
+
+
+def _negation(denying: Statement, saying: Statement, difference: _Difference) -> Relation:
+    """One denies what the other says, all of it: an exception to a rule is none of it."""
+    if difference.one:  # the denial is about something narrower, or something else
+        return _NONE
+    total = len(saying.content)
+    if denying.attitude != saying.attitude and not (denying.order or saying.order):
+        return _NONE
+    if total > 2 * (total - len(difference.other)) or not denying.content:
+        return _NONE
+    return Relation(CONTRADICTION, "one denies what the other says")
+
+
+def _other_value(one: Statement, other: Statement, difference: _Difference) -> Relation | None:
+    """The same thing has another value: one place in which they differ, and values of which only one can be right."""
+    slots = difference.one, difference.other
+    if not all(_is_slot(slot, each) for slot, each in zip(slots, (one, other), strict=True)):
+        return None
+    reason = f"another value for the same thing: {_shown(slots[0])} ≠ {_shown(slots[1])}"
+    if any(token.before_verb for token in (*slots[0], *slots[1])) and one.verb and other.verb:
+        holds = one.verb == other.verb and one.verb in HOLDERS and _all_named(slots)
+        return Relation(CONTRADICTION, reason) if holds else None
+    if slots[0][0].role != slots[1][0].role:
+        return None
+    if _numbers(slots):
+        return Relation(CONTRADICTION, f"another number: {_shown(slots[0])} ≠ {_shown(slots[1])}")
+    if slots[0][0].role in SCOPES and one.order and other.order and not _fixed(one, other):
+        return None
+    groups = [[ALTERNATIVES[token.stem] for token in slot if token.stem in ALTERNATIVES] for slot in slots]
+    if any(mine & theirs for mine in groups[0] for theirs in groups[1]):
+        return Relation(CONTRADICTION, reason)
+    if all(groups) or not _is_exclusive(one, other, slots, difference.shared):
+        return None
+    return Relation(CONTRADICTION, reason)
+
+
+def _is_slot(slot: Sequence[Token], statement: Statement) -> bool:
+    """Whether words stand together, in one part of the sentence."""
+    if len(slot) > _SLOT or len({token.role for token in slot}) > 1:
+        return False
+    mine = {token.place for token in slot}
+    between = (token for token in statement.content if slot[0].place < token.place < slot[-1].place)
+    return all(token.place in mine for token in between)
+
+
+def _numbers(slots: tuple[Sequence[Token], Sequence[Token]]) -> bool:
+    if not all(len(slot) == 1 and slot[0].kind == NUMBER for slot in slots):
+        return False
+    units = [slot[0].stem.lstrip("v0123456789.,:/-e+") for slot in slots]
+    return units[0] == units[1]
+
+
+def _all_named(slots: Iterable[Sequence[Token]]) -> bool:
+    return all(token.kind == NAME or token.place == 0 for slot in slots for token in slot)
+
+
+def _fixed(one: Statement, other: Statement) -> bool:
+    return one.verb == other.verb and one.verb in FIXED
+
+
+def _is_exclusive(
+    one: Statement, other: Statement, slots: tuple[Sequence[Token], Sequence[Token]], shared: frozenset[str]
+) -> bool:
+    """Whether what the two are about has one value only."""
+    role = slots[0][0].role
+    if shared & SINGLE or _fixed(one, other):
+        return True
+    if one.order and other.order:
+        scoped = [{token.stem for token in each.content if token.role in SCOPES} & shared for each in (one, other)]
+        return not role and all(scoped)
+    named = all(token.kind != WORD for slot in slots for token in slot)
+    return named and (role == "in" or (one.verb == other.verb == "be"))
+
+
+def _shown(slot: Iterable[Token]) -> str:
+    return " ".join(token.shown for token in slot)
