@@ -10,11 +10,22 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.learning.statement import NAME, NUMBER, WORD, Statement, Token, read
-from co_cli.learning.vocabulary import ALTERNATIVES, FIXED, HOLDERS, LIGHT, SCOPES, SINGLE
+from co_cli.learning.vocabulary import (
+    ALTERNATIVES,
+    CONTRARIES,
+    DISTINCT,
+    FIXED,
+    HOLDERS,
+    LIGHT,
+    MANY,
+    SCOPES,
+    SINGLE,
+    TIMES,
+)
 from co_cli.note import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 DUPLICATE, CONTRADICTION, UNRELATED = "duplicate", "contradiction", "unrelated"
 LABELS = (DUPLICATE, CONTRADICTION, UNRELATED)
@@ -173,10 +184,13 @@ def _negation(denying: Statement, saying: Statement, difference: _Difference) ->
     """One denies what the other says, all of it: an exception to a rule is none of it."""
     if difference.one:  # the denial is about something narrower, or something else
         return _NONE
-    total = len(saying.content)
     if denying.attitude != saying.attitude and not (denying.order or saying.order):
         return _NONE
-    if total > 2 * (total - len(difference.other)) or not denying.content:
+    same_order = denying.order and saying.order and denying.verb == saying.verb
+    total = len(saying.content)
+    if all(token.role for token in denying.content) or any(token.stem in DISTINCT for token in difference.other):
+        return _NONE  # it denies a word that is not compared, or only of one thing of its sort
+    if not denying.content or (total > 2 * (total - len(difference.other)) and not same_order):
         return _NONE
     return Relation(CONTRADICTION, "one denies what the other says")
 
@@ -190,18 +204,15 @@ def _other_value(one: Statement, other: Statement, difference: _Difference) -> R
     if any(token.before_verb for token in (*slots[0], *slots[1])) and one.verb and other.verb:
         holds = one.verb == other.verb and one.verb in HOLDERS and _all_named(slots)
         return Relation(CONTRADICTION, reason) if holds else None
-    if slots[0][0].role != slots[1][0].role:
-        return None
-    if _numbers(slots):
+    roles = {slots[0][0].role, slots[1][0].role}
+    if _numbers(slots) and (len(roles) == 1 or roles <= {"", "in"}):
         return Relation(CONTRADICTION, f"another number: {_shown(slots[0])} ≠ {_shown(slots[1])}")
-    if slots[0][0].role in SCOPES and one.order and other.order and not _fixed(one, other):
+    if len(roles) > 1 or any(token.kind == WORD and token.stem in DISTINCT for slot in slots for token in slot):
         return None
-    groups = [[ALTERNATIVES[token.stem] for token in slot if token.stem in ALTERNATIVES] for slot in slots]
-    if any(mine & theirs for mine in groups[0] for theirs in groups[1]):
-        return Relation(CONTRADICTION, reason)
-    if all(groups) or not _is_exclusive(one, other, slots, difference.shared):
-        return None
-    return Relation(CONTRADICTION, reason)
+    exclusive = _are_alternatives(slots, CONTRARIES)
+    if not exclusive and not (roles & SCOPES and one.order and other.order and not _fixed(one, other)):
+        exclusive = _exclude_each_other(one, other, slots, difference.shared)
+    return Relation(CONTRADICTION, reason) if exclusive else None
 
 
 def _is_slot(slot: Sequence[Token], statement: Statement) -> bool:
@@ -228,18 +239,40 @@ def _fixed(one: Statement, other: Statement) -> bool:
     return one.verb == other.verb and one.verb in FIXED
 
 
-def _is_exclusive(
+def _are_alternatives(slots: tuple[Sequence[Token], Sequence[Token]], table: Mapping[str, frozenset[int]]) -> bool:
+    groups = [[table[token.stem] for token in slot if token.stem in table] for slot in slots]
+    return any(mine & theirs for mine in groups[0] for theirs in groups[1])
+
+
+def _exclude_each_other(
     one: Statement, other: Statement, slots: tuple[Sequence[Token], Sequence[Token]], shared: frozenset[str]
 ) -> bool:
-    """Whether what the two are about has one value only."""
+    """Whether of two values only one can be right: they are of one kind, or what they are values of has one only."""
+    if shared & MANY or {one.verb, other.verb} & MANY:
+        return False
+    if _are_alternatives(slots, ALTERNATIVES):
+        return True
+    known = [any(token.stem in ALTERNATIVES for token in slot) for slot in slots]
+    timed = [any(token.stem in TIMES or token.kind == NUMBER for token in slot) for slot in slots]
+    paths = ["/" in slot[0].stem for slot in slots]
+    if all(known) or paths[0] != paths[1] or timed[0] != timed[1] or any(map(_is_quality, slots)):
+        return False
     role = slots[0][0].role
-    if shared & SINGLE or _fixed(one, other):
+    if shared & SINGLE or role == "by" or _fixed(one, other):
         return True
     if one.order and other.order:
         scoped = [{token.stem for token in each.content if token.role in SCOPES} & shared for each in (one, other)]
         return not role and all(scoped)
     named = all(token.kind != WORD for slot in slots for token in slot)
     return named and (role == "in" or (one.verb == other.verb == "be"))
+
+
+_QUALITY = ("ed", "en", "ing", "able", "ible", "al", "ive", "ful", "ous", "ly")
+
+
+def _is_quality(slot: Sequence[Token]) -> bool:
+    """Whether words say how a thing is, of which it may be several: encrypted, and replicated."""
+    return not slot[0].role and slot[0].kind == WORD and slot[0].shown.endswith(_QUALITY)
 
 
 def _shown(slot: Iterable[Token]) -> str:

@@ -13,14 +13,18 @@ from co_cli.learning.vocabulary import (
     ALIASES,
     ALTERNATIVES,
     ATTITUDES,
+    CONTRARIES,
     DENYING,
+    DISTINCT,
     FIXED,
     FREQUENCIES,
     HOLDERS,
     LIGHT,
+    MANY,
     NUMBERS,
     OPPOSITES,
     PLACES,
+    QUALITIES,
     ROLES,
     SAME_SIDE,
     SILENT,
@@ -44,6 +48,7 @@ _CODE_WORD = re.compile(r"[^\s]+")
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([a-z%]*)")
 _NUMERIC = re.compile(r"v?[0-9]+(?:[.,:/-][0-9]+)*[a-z%]{0,3}")
 _IDENTIFIER = re.compile(r"[0-9_/@#+]|\.\w|.[A-Z]")
+_CAPITALS = re.compile(r"[A-Z]{2,}s")
 _COPULAS = frozenset("is are was were be been being = : means equals".split())
 _MODALS = frozenset("must should may can could shall will would might do does did has have had need needs get gets".split())
 _BREAKS = frozenset("; — – ( ) - because whereas although though".split())
@@ -123,6 +128,8 @@ def _plain(found: str, *, first: bool) -> list[_Word]:
             low, found = low[: -len(ending)], found[: -len(ending)]
             break
     low = low.rstrip("/:") or low
+    if _CAPITALS.fullmatch(found):
+        low = low[:-1]  # PRs
     if _NUMERIC.fullmatch(low):
         return [_Word(low, found, NUMBER)]
     named = _IDENTIFIER.search(found) or (found[0].isupper() and not first)
@@ -132,7 +139,7 @@ def _plain(found: str, *, first: bool) -> list[_Word]:
 def stem(word: str) -> str:
     """A word without its ending; only the forms that statements of the same thing differ in."""
     word = ALIASES.get(word, word)
-    if len(word) < 4 or not word.isascii() or not word.isalpha():  # noqa: PLR2004 - "is", "bus", "das"
+    if word in _KNOWN or len(word) < 4 or not word.isascii() or not word.isalpha():  # noqa: PLR2004 - "is", "bus", "das"
         return word
     if word.endswith("ies"):
         word = word[:-3] + "y"
@@ -141,7 +148,7 @@ def stem(word: str) -> str:
     elif word.endswith("s") and word[-2] not in "su" and word not in _PLURAL_IS_NAME:
         word = word[:-1]
     word = ALIASES.get(word, word)
-    if word in _KEPT_WHOLE:
+    if word in _KNOWN:
         return word
     for ending in ("ing", "ed"):
         root = word[: -len(ending)]
@@ -153,8 +160,8 @@ def stem(word: str) -> str:
     return ALIASES.get(word, word)
 
 
-_KNOWN = SILENT | SOFT | LIGHT | FIXED | HOLDERS | DENYING | SINGLE | ATTITUDES | OPPOSITES.keys() | ALTERNATIVES.keys()
-_KEPT_WHOLE = {word for word in _KNOWN if word.endswith(("ing", "ed"))}
+_KNOWN = SILENT | SOFT | LIGHT | FIXED | HOLDERS | DENYING | SINGLE | MANY | ATTITUDES | OPPOSITES.keys()
+_KNOWN |= ALTERNATIVES.keys() | CONTRARIES.keys() | DISTINCT
 _ROOTS = {word[:-1]: word for word in _KNOWN if word.endswith("e") and word.isalpha()}
 """What is left of a verb without its ending, with the verb: "us" of "using"."""
 
@@ -252,11 +259,12 @@ class _Reading:
             self._add(low, word, NUMBER)
         elif low in _PERSONS:
             self.personal = self.personal or not self.tokens
-        elif word.kind == WORD and (low in DENYING or root in DENYING):
+        elif word.kind == WORD and (low in DENYING or root in DENYING) and not self._is_quality(place, low):
             self.negative = not self.negative
             self.role = "" if low in ("without", "ohne", "sans", "sin") else self.role
             self._verb_at(place, "")
         elif low in _COPULAS or low in _MODALS:
+            self._subject_ends(place)
             self._verb_at(place, "be" if low in _COPULAS else "")
         elif word.kind == WORD and low in ROLES:
             self.role = low if low not in PLACES else "in"
@@ -267,8 +275,20 @@ class _Reading:
         else:
             self._take_content(place, word, root)
 
+    def _is_quality(self, place: int, low: str) -> bool:
+        """Whether a word that could deny tells what sort of thing is spoken of: "the deprecated server listens"."""
+        told = low in QUALITIES or low.endswith("ed")
+        return told and self.first_verb < 0 and not self.negative and place + 1 < len(self.words)
+
+    def _subject_ends(self, place: int) -> None:
+        """What stood before the first "is" or "must" are nouns, even where they look like verbs: "releases are signed"."""
+        ordered = self.personal or (self.first_verb == 0 and self.verb == self.words[0].low)
+        if not ordered and self.verb != "be" and not any(not token.before_verb and token.role for token in self.tokens):
+            self.tokens = [token._replace(before_verb=True) for token in self.tokens]
+            self.first_verb, self.verb = place if self.tokens else self.first_verb, ""
+
     def _take_content(self, place: int, word: _Word, root: str) -> None:
-        if word.kind == WORD and root in OPPOSITES:
+        if word.kind == WORD and root in OPPOSITES and (self.first_verb >= 0 or place == 0 or not root.startswith(("un", "in"))):
             self.negative = self.negative if root in SAME_SIDE else not self.negative
             root = OPPOSITES[root]
         is_verb = word.kind == WORD and (root in LIGHT or root in FIXED or root in HOLDERS)
@@ -316,7 +336,10 @@ def _joined(words: list[_Word]) -> list[_Word]:
             continue
         after = words[place + 1].low if place + 1 < len(words) else ""
         low = word.low
-        if (low, after) in (("no", "longer"), ("used", "to")):
+        if stem(low) in ("pull", "merge") and after in ("request", "requests"):
+            joined.append(_Word("pr", f"{word.shown} {after}", WORD))
+            skip = 1
+        elif (low, after) in (("no", "longer"), ("used", "to")):
             joined.append(_Word("not", f"{word.shown} {after}", WORD))
             skip = 1
         elif (low in ("any", "anymore") and after in ("more", "longer", "")) and any(each.low == "not" for each in joined):

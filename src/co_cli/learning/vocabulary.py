@@ -35,10 +35,11 @@ SOFT = _words("""
 """Words that may be missing from a statement that means the same."""
 
 LIGHT = _words("""
-    use run live lie need require should must may can could might want wish keep put set go have do locate store reside find sit
-    manage handle work allow permit enable support happen contain hold provide make take write follow employ utilize adopt
-    listen serve host respond bind expose perform belong track do remain ask_for
+    use run live lie need require should must may can could might want wish stay keep retain preserve put set go have do locate store reside find sit
+    manage handle allow permit enable support happen contain hold provide make take write follow employ utilize adopt
+    listen serve host respond bind expose perform belong track remain
     like prefer favour favor love enjoy mandatory compulsory necessary obligatory ok okay fine acceptable valid true
+    change increase decrease lower reduce bump set up
     sollen muss müssen ist sind das der die wir
 """)
 """Verbs, mostly, that link a thing with what is said of it, and say little themselves."""
@@ -50,15 +51,17 @@ ROLES = _words("in on at to with by as from after before under for every until w
 """Words that say which part the next words play."""
 
 PLACES = _words("in on at under into onto to within")
-SCOPES = _words("for in on during when within")
+SCOPES = _words("for in during when")
 """Roles that an order gives to the things it is about: "use tabs in Makefiles"."""
 
 DENYING = _words("""
     not never no none neither nor without stop drop remove abandon ditch quit cease avoid forbid prohibit ban refrain
     deprecate retire discontinue optional unnecessary unneeded obsolete gone formerly previously nicht nie niemals kein keine
-    keinen keiner ohne pas jamais sans nunca jamás sin não nunca mai non senza niet nooit geen zonder
+    keinen keiner ohne pas jamais sans nunca jamás não senza niet nooit geen zonder
 """)
 """Words that turn a statement into its opposite."""
+QUALITIES = _words("optional unnecessary unneeded obsolete gone")
+"""Those that tell of a thing, before which they stand, that it is of this sort: "the obsolete server"."""
 
 OPPOSITES = {
     "disable": "enable",
@@ -80,17 +83,11 @@ OPPOSITES = {
     "invalid": "valid",
     "unsafe": "safe",
     "unused": "use",
-    "private": "public",
-    "asynchronous": "synchronous",
-    "offline": "online",
-    "mutable": "immutable",
 }
 """Words that stand for the denial of another; the one or two that do not deny are taken for it as they are."""
 SAME_SIDE = _words("activate")
 
 ALTERNATIVES = _groups("""
-    tab space
-    before after
     npm pnpm yarn bun
     pip poetry uv pdm pipenv conda
     maven gradle bazel sbt
@@ -139,7 +136,6 @@ ALTERNATIVES = _groups("""
     markdown restructuredtext asciidoc
     sphinx mkdocs docusaurus
     merge rebase squash
-    squash rebase merge
     nginx apache caddy traefik
     flutter react-native swiftui
     mit apache-2.0 gpl bsd mpl
@@ -150,6 +146,14 @@ ALTERNATIVES = _groups("""
     monday tuesday wednesday thursday friday saturday sunday weekday weekend
     january february march april may june july august september october november december
     morning noon afternoon evening midnight night
+    stdout stderr file
+    cent euro dollar
+""")
+"""Words of which only one can be right in the same place, each line a kind of things. Of some kinds people have several: see ``MANY``."""
+
+CONTRARIES = _groups("""
+    tab space
+    before after
     dark light
     single double
     short long
@@ -174,29 +178,35 @@ ALTERNATIVES = _groups("""
     public private
     uppercase lowercase
     ascending descending
-    first last
     left right
     top bottom
-    minimum maximum
     eager lazy
     relative absolute
     monorepo polyrepo
-    stdout stderr file
-    cent euro dollar
     metric imperial
     formal informal
-    functional imperative
-    client server
-    frontend backend
-    staging production development
-    read write
-    start end
-    start stop
-    lf crlf
-    hour24 hour12
+    online offline
+    mutable immutable
+    singular plural
     immer nie
+    lf crlf
 """)
-"""Words of which only one can be right in the same place. A word may have its alternatives in several ways."""
+"""Words that exclude each other wherever they stand in the same place."""
+
+DISTINCT = _words("""
+    first last next previous old minimum maximum client server frontend backend staging production development read write start
+    end stop unit integration debug source target input output request response internal external
+""")
+"""Words that tell two things apart: what is so of the one, may be otherwise of the other."""
+
+MANY = _words("like love enjoy speak know learn support understand include have contain accept offer install import export study")
+"""Verbs of which one may have several objects: who speaks French may speak Spanish."""
+
+TIMES = _words("""
+    monday tuesday wednesday thursday friday saturday sunday weekday weekend january february march april may june july august
+    september october november december morning noon afternoon evening midnight night
+""")
+"""Words that say when, and not where."""
 
 SINGLE = _words("""
     name nickname port host hostname url address branch version format style language editor database queue broker theme shell
@@ -214,7 +224,7 @@ FIXED = _words("""
 """)
 """Verbs by which something gets one place, one time, one maker or one name."""
 
-HOLDERS = _words("own maintain lead head manage review run approve")
+HOLDERS = _words("own maintain lead head manage")
 """Verbs of which one somebody is the subject: who owns a module."""
 
 ALIASES = {
