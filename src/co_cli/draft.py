@@ -32,7 +32,8 @@ class Draft:
         self.undoes = undoes
         self.summary = ""
         self.steps: list[Step] = []
-        self._modes: dict[str, int | None] = {}
+        self.modes: dict[str, int | None] = {}
+        """The permissions that new files are to have, where that was said."""
 
     def create(self, path: str, raw: bytes) -> None:
         """Add a file that must not exist yet."""
@@ -56,7 +57,7 @@ class Draft:
         if before != after:
             path = os.path.realpath(path)  # where a link inside of the vault leads, the link stays
             self.steps.append(Step(relative(self.root, path), before, after, _permissions(path)))
-            self._modes[self.steps[-1].path] = mode
+            self.modes[self.steps[-1].path] = mode
 
     def commit(self) -> None:
         """Check, write the journal, write the files; on any failure everything is as it was."""
@@ -99,7 +100,7 @@ class Draft:
         if step.after is None:
             return None
         path = absolute(self.root, step.path)
-        return stage(path, step.after, _private_mode(step.after) or self._modes.get(step.path))
+        return stage(path, step.after, _private_mode(step.after) or self.modes.get(step.path))
 
     def _apply(self, step: Step, temporary: str | None) -> None:
         path = absolute(self.root, step.path)

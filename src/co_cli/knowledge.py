@@ -12,6 +12,7 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli.custody import Forgotten
 from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.note import (
     ARTICLE,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
     from co_cli.prompt import Prompt
+    from co_cli.rehearsal import Rehearsal
     from co_cli.retrieval.neighbours import Neighbour
     from co_cli.retrieval.ranked import Rebuilt
     from co_cli.seed import Changed as ChangedSeed
@@ -90,12 +92,6 @@ __all__ = [
 ]
 
 
-class Forgotten(NamedTuple):
-    """The notes that were forgotten."""
-
-    notes: tuple[Note, ...]
-
-
 class Listing(NamedTuple):
     """Notes, with the files that could not be read as such."""
 
@@ -126,19 +122,37 @@ class KnowledgeBase(Upkeep):
 
     def rehearse(self, action: Callable[[KnowledgeBase], object]) -> tuple[FileChange, ...]:
         """What an action would do to which files, without doing it; its errors are raised as they would be."""
-        from co_cli.draft import absolute
+        return _file_changes(self._rehearsed(action)[0])
 
-        vaults = open_vaults(self.places)
-        for vault in vaults:
-            vault.rehearsed = []
+    def as_one(self, action: Callable[[KnowledgeBase], object], operation: str, summary: str) -> tuple[FileChange, ...]:
+        """Do all that an action does as one change of each vault that it concerns: at once or not at all, and so undone.
+
+        The action is rehearsed, so that nothing is written where it fails, and once more when nobody else can write.
+        """
+        from contextlib import ExitStack
+
+        concerned = [vault.name for vault in self._rehearsed(action)[0] if vault.steps]
+        with ExitStack() as held:
+            drafts = {name: held.enter_context(self.vault(name).change(operation)) for name in concerned}
+            vaults, gone = self._rehearsed(action)
+            for vault in vaults:
+                if vault.steps and vault.name not in drafts:
+                    raise Conflict("The notes were changed meanwhile.", "Nothing was written. Try again.")
+                if vault.name in drafts:
+                    vault.hand_over(drafts[vault.name])
+                    drafts[vault.name].summary = summary
+        self._let_go(gone)
+        return _file_changes(vaults)
+
+    def _rehearsed(self, action: Callable[[KnowledgeBase], object]) -> tuple[tuple[Rehearsal, ...], list[Note]]:
+        """The vaults as they would be after an action, and the notes that would be gone."""
+        from co_cli.rehearsal import Rehearsal
+
+        vaults = tuple(map(Rehearsal, self.vaults))
         rehearsal = KnowledgeBase(self.places, vaults)
         rehearsal._seeded = True  # seeds are taken for good, or not at all
         action(rehearsal)
-        return tuple(
-            FileChange(absolute(vault.root, step.path), step.before, step.after)
-            for vault in vaults
-            for step in vault.rehearsed or ()
-        )
+        return vaults, rehearsal._gone
 
     # ----------------------------------------------------------------------------------------------------------- keeping
 
@@ -263,61 +277,6 @@ class KnowledgeBase(Upkeep):
             hint = f"Bring it back first: co knowledge --restore {note.ref}"
             raise Conflict(f"{note.ref} is in the archive: no prompt would have it.", hint)
 
-    def forget(self, refs: str | Iterable[str]) -> Forgotten:
-        """Remove notes; ``undo`` brings them back."""
-        from co_cli import memory, survey, sync
-
-        notes = self._all_named(refs)
-        if any(note.kind == CONTEXT for note in notes):
-            raise Invalid("The context is not forgotten but edited.", "Empty it with: co edit context")
-        for vault in self.vaults:
-            mine = [note for note in notes if note.vault == vault.name]
-            if mine:
-                with vault.change("forget") as draft:
-                    for note in mine:
-                        draft.remove(note)
-                    draft.summary = f"forgot {memory.name_notes(mine)}"
-                if not self._rehearses:
-                    sync.forget(vault, self.places.cache, (note.path for note in mine))
-        if not self._rehearses:
-            survey.forget(self.vaults, self._log, notes)
-        return Forgotten(tuple(notes))
-
-    def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
-        """Put notes where they are kept but no longer recalled, or bring them back from there."""
-        from co_cli import memory
-
-        notes = self._all_named(refs)
-        for note in notes:
-            if note.kind == CONTEXT:
-                raise Invalid("The context cannot be archived.", "Shorten it instead: co edit context")
-            if self.vault(note.vault).is_archived(note) is not restore:
-                where = "not" if restore else "already"
-                raise Conflict(f"{note.ref} is {where} in the archive.", "`co list --archived` shows what is.")
-        moved = []
-        for vault in self.vaults:
-            mine = [note for note in notes if note.vault == vault.name]
-            if mine:
-                with vault.change("restore" if restore else "archive") as draft:
-                    for note in mine:
-                        path = vault.archive_path(note, archived=not restore)
-                        draft.move(note, path)
-                        moved.append(note._replace(path=path))
-                    draft.summary = f"{'restored' if restore else 'archived'} {memory.name_notes(mine)}"
-        return tuple(moved)
-
-    def named(self, ref: str) -> Note:
-        """The note to be changed: a bare ref never reaches from a project into the vault of all projects."""
-        note, parsed = self.get(ref), parse_ref(ref)
-        if parsed and not parsed.vault and note.vault == GLOBAL:
-            raise NotFound(
-                f"There is no note {ref} in this project.", f"{note.ref} is one for all your projects: name it so."
-            )
-        return note
-
-    def _all_named(self, refs: str | Iterable[str]) -> list[Note]:
-        return [self.named(ref) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
-
     # ----------------------------------------------------------------------------------------------------------- finding
 
     def recall(
@@ -353,24 +312,6 @@ class KnowledgeBase(Upkeep):
 
         with Searcher(self.vaults, search_means(self.places, self.settings())) as searcher:
             return searcher.neighbours(notes)
-
-    def get(self, ref: str) -> Note:
-        """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
-        parsed = parse_ref(ref)
-        if parsed is None:
-            raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
-        if parsed.kind == TOPIC:
-            self._sow()
-        for vault in self.vaults:
-            if parsed.vault in ("", vault.name):
-                note = vault.find(parsed.kind, parsed.name)
-                if note:
-                    return note
-        flag = " --global" if parsed.vault == GLOBAL else ""
-        hint = f"`co init{flag}` makes one." if parsed.kind == CONTEXT else "`co list` shows what there is."
-        if parsed.kind in (TOPIC, ARTICLE):
-            hint = f"`co recall WORDS --kind {parsed.kind}` finds what there is."
-        raise NotFound(f"There is no note {ref}.", hint)
 
     def list(
         self,
@@ -480,6 +421,14 @@ class KnowledgeBase(Upkeep):
         """The ref that a text is, or an empty string where it is other words."""
         parsed = parse_ref(text)
         return text.strip() if parsed else ""
+
+
+def _file_changes(vaults: Iterable[Rehearsal]) -> tuple[FileChange, ...]:
+    from co_cli.draft import absolute
+
+    return tuple(
+        FileChange(absolute(vault.root, step.path), step.before, step.after) for vault in vaults for step in vault.steps
+    )
 
 
 def open_knowledge(project: str | os.PathLike[str] | None = None) -> KnowledgeBase:

@@ -147,7 +147,7 @@ def parse_note(raw: bytes, *, kind: str, vault: str, path: str) -> Note:
         raise NoteError(Problem(path, error.reason, error.line, code="bad-frontmatter")) from error
     except FieldError as error:
         code = "no-frontmatter" if not fields else "bad-field"
-        raise NoteError(Problem(path, str(error), _line_of(text, error.field), code=code)) from error
+        raise NoteError(Problem(path, str(error), line_of(text, error.field), code=code)) from error
     slug = path.replace("\\", "/").rpartition("/")[2].removesuffix(".md")
     return Note(kind=kind, vault=vault, path=path, raw=raw, body=body.strip(), slug=slug, **_typed(kind, fields, body, slug))
 
@@ -222,7 +222,8 @@ def decode(raw: bytes, path: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _line_of(text: str, field: str) -> int:
+def line_of(text: str, field: str) -> int:
+    """The line of a document on which a field of its header stands."""
     header = split_frontmatter(text)[0] or ""
     found = re.search(rf"^[\"']?{re.escape(field)}[\"']?[ \t]*:", header, re.MULTILINE)
     return header.count("\n", 0, found.start()) + 2 if found else 1

@@ -41,13 +41,19 @@ class Shelf:
         self.vaults = vaults
         self.progress: Callable[[str, int, int], None] | None = None
         """Who is told of what takes long, where the verb is not given anybody; see :meth:`KnowledgeBase.recall`."""
+        self._gone: list[Note] = []
+        """Notes that were removed, and of which something derived may be left."""
         self._usage: UsageLog | None = None
         self._seeded = False
 
     @property
     def _rehearses(self) -> bool:
         """Whether changes are only noted: then nothing that is derived from the files is touched either."""
-        return any(vault.rehearsed is not None for vault in self.vaults)
+        return any(vault.rehearses for vault in self.vaults)
+
+    def vault(self, name: str) -> Vault:
+        """The vault of this name: ``project`` or ``global``."""
+        return next(vault for vault in self.vaults if vault.name == name)
 
     def settings(self) -> Settings:
         """The settings in force."""

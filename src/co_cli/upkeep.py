@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from co_cli.custody import Custody
 from co_cli.files import make_folder
 from co_cli.note import FOLDERS, GLOBAL, PROJECT
 from co_cli.retrieval import Means, tier
-from co_cli.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from co_cli.retrieval.ranked import Rebuilt
     from co_cli.settings import Places, Settings
     from co_cli.sync import SyncReport
-    from co_cli.vault import Vault
 
 _CONTEXT_TEMPLATE = """---
 version: 1
@@ -49,7 +48,7 @@ def search_means(places: Places, settings: Settings) -> Means:
     )
 
 
-class Upkeep(Shelf):
+class Upkeep(Custody):
     """The vaults of one user and one project, as somebody looks after them."""
 
     def init(self, *, in_global: bool = False) -> tuple[str, ...]:
@@ -104,7 +103,3 @@ class Upkeep(Shelf):
         settings = self.settings()
         chosen = settings.value("mode")
         return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
-
-    def vault(self, name: str) -> Vault:
-        """The vault of this name: ``project`` or ``global``."""
-        return next(vault for vault in self.vaults if vault.name == name)

@@ -68,12 +68,10 @@ class Scan(NamedTuple):
 class Vault:
     """One vault: the global one, or a project's."""
 
+    rehearses = False  # whether changes are only noted: see co_cli.rehearsal
+
     def __init__(self, root: str, name: str, journal_folder: str) -> None:
-        self.root = root
-        self.name = name
-        self.journal_folder = journal_folder
-        self.rehearsed: list[Step] | None = None
-        """Where this is a list, changes are noted here instead of being made."""
+        self.root, self.name, self.journal_folder = root, name, journal_folder
 
     @property
     def key(self) -> str:
@@ -126,9 +124,9 @@ class Vault:
         yield from self._read_all(self._folder(kind), names, problems)
 
     def _read_all(self, folder: str, names: Iterable[str] | None, problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
-        if self._leaves(folder, problems):
-            return
         try:
+            if self._leaves(folder, problems):
+                return
             prefix = os.path.join(folder, "")
             for name, content in contents(folder, names):
                 path = prefix + name
@@ -153,10 +151,8 @@ class Vault:
         ``None`` where there is no such folder, or it could not be read to its end: then nothing is known to be gone.
         """
         folder = self._folder(kind)
-        if self._leaves(folder, problems):
-            return None
         try:
-            return look(folder)
+            return None if self._leaves(folder, problems) else look(folder)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -264,7 +260,7 @@ class Vault:
         if not self._inside(path):
             raise Denied(f"{path} is a symbolic link that leaves the vault: co does not follow it.")
         try:
-            raw = read_bytes(path)
+            raw = self._bytes(path)
         except OSError as error:
             raise Corrupt(f"{path} cannot be read: {reason(error)}.", "Check its permissions.") from error
         if raw is None:
@@ -287,14 +283,21 @@ class Vault:
     def find(self, kind: str, name: str) -> Note | None:
         """The note of a kind with this id or slug, the archive included; ``None`` if there is none."""
         if kind == CONTEXT:
-            return self.read(self.context_path, CONTEXT) if os.path.lexists(self.context_path) else None
+            found = self._exists(self.context_path) or os.path.lexists(self.context_path)
+            return self.read(self.context_path, CONTEXT) if found else None
         if kind == MEMORY:
             return self._find_memory(int(name))
         for archived in (False, True):
             path = os.path.join(self._folder(kind, archived=archived), f"{name}.md")
-            if os.path.basename(path) == f"{name}.md" and os.path.isfile(path):
+            if os.path.basename(path) == f"{name}.md" and self._exists(path):
                 return self.read(path, kind)
         return None
+
+    def _bytes(self, path: str) -> bytes | None:
+        return read_bytes(path)
+
+    def _exists(self, path: str) -> bool:
+        return os.path.isfile(path)
 
     def _find_memory(self, wanted: int) -> Note | None:
         """The memory with an id; raises ``Conflict`` where there are two, ``Corrupt`` where its file is no note."""
@@ -358,10 +361,6 @@ class Vault:
         from co_cli.draft import Draft
 
         draft = Draft(self.root, self.journal, operation, undoes)
-        if self.rehearsed is not None:
-            yield draft
-            self.rehearsed.extend(draft.steps)
-            return
         with self._held():
             yield draft
             draft.commit()
@@ -446,7 +445,7 @@ class Vault:
                         "Nothing was changed. Bring it in order by hand, or undo the later change first.",
                         details=difference(step.after, now, "as co left it", "as it is now"),
                     )
-                self._reverse(draft, step, taken if change.operation == "forget" else set(), returning)
+                self._reverse(draft, step, taken, returning)
             words = change.summary.removeprefix("undid: ").removeprefix("redid: ")
             redone = change.operation == "undo" and change.summary.startswith("undid: ")
             draft.summary = f"{'redid' if redone else 'undid'}: {words}"

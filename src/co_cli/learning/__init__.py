@@ -1,1 +1,4 @@
-"""What grows must stay true and small: proposals, and the rules and models that make them."""
+"""Learning and care: what is proposed, and waits for a yes.
+
+Everything here goes through the inbox: nothing is written or dropped before a person has said so.
+"""

@@ -1,0 +1,109 @@
+"""Custody: what becomes of notes that are kept. The verbs of the knowledge base that find one by its name, put it away,
+bring it back, and forget it.
+
+Owns which vault a ref reaches into, and what has to go with a note. Knows nothing of search, prompts or surfaces;
+:class:`co_cli.knowledge.KnowledgeBase` is made of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.note import ARTICLE, CONTEXT, GLOBAL, TOPIC, Note, parse_ref
+from co_cli.shelf import Shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Forgotten(NamedTuple):
+    """The notes that were forgotten."""
+
+    notes: tuple[Note, ...]
+
+
+class Custody(Shelf):
+    """The notes of one user and one project, as somebody keeps them."""
+
+    def get(self, ref: str) -> Note:
+        """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
+        parsed = parse_ref(ref)
+        if parsed is None:
+            raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
+        if parsed.kind == TOPIC:
+            self._sow()
+        for vault in self.vaults:
+            if parsed.vault in ("", vault.name):
+                note = vault.find(parsed.kind, parsed.name)
+                if note:
+                    return note
+        flag = " --global" if parsed.vault == GLOBAL else ""
+        hint = f"`co init{flag}` makes one." if parsed.kind == CONTEXT else "`co list` shows what there is."
+        if parsed.kind in (TOPIC, ARTICLE):
+            hint = f"`co recall WORDS --kind {parsed.kind}` finds what there is."
+        raise NotFound(f"There is no note {ref}.", hint)
+
+    def forget(self, refs: str | Iterable[str]) -> Forgotten:
+        """Remove notes; ``undo`` brings them back."""
+        from co_cli import memory
+
+        notes = self._all_named(refs)
+        if any(note.kind == CONTEXT for note in notes):
+            raise Invalid("The context is not forgotten but edited.", "Empty it with: co edit context")
+        for vault in self.vaults:
+            mine = [note for note in notes if note.vault == vault.name]
+            if mine:
+                with vault.change("forget") as draft:
+                    for note in mine:
+                        draft.remove(note)
+                    draft.summary = f"forgot {memory.name_notes(mine)}"
+        self._let_go(notes)
+        return Forgotten(tuple(notes))
+
+    def _let_go(self, notes: Iterable[Note]) -> None:
+        """Leave nothing of notes that were removed in what is derived from them."""
+        self._gone.extend(notes)
+        if self._rehearses or not self._gone:
+            return
+        from co_cli import survey, sync
+
+        for vault in self.vaults:
+            sync.forget(vault, self.places.cache, (note.path for note in self._gone if note.vault == vault.name))
+        survey.forget(self.vaults, self._log, self._gone)
+        self._gone.clear()
+
+    def archive(self, refs: str | Iterable[str], *, restore: bool = False) -> tuple[Note, ...]:
+        """Put notes where they are kept but no longer recalled, or bring them back from there."""
+        from co_cli import memory
+
+        notes = self._all_named(refs)
+        for note in notes:
+            if note.kind == CONTEXT:
+                raise Invalid("The context cannot be archived.", "Shorten it instead: co edit context")
+            if self.vault(note.vault).is_archived(note) is not restore:
+                where = "not" if restore else "already"
+                raise Conflict(f"{note.ref} is {where} in the archive.", "`co list --archived` shows what is.")
+        moved = []
+        for vault in self.vaults:
+            mine = [note for note in notes if note.vault == vault.name]
+            if mine:
+                with vault.change("restore" if restore else "archive") as draft:
+                    for note in mine:
+                        path = vault.archive_path(note, archived=not restore)
+                        draft.move(note, path)
+                        moved.append(note._replace(path=path))
+                    draft.summary = f"{'restored' if restore else 'archived'} {memory.name_notes(mine)}"
+        return tuple(moved)
+
+    def named(self, ref: str) -> Note:
+        """The note to be changed: a bare ref never reaches from a project into the vault of all projects."""
+        note, parsed = self.get(ref), parse_ref(ref)
+        if parsed and not parsed.vault and note.vault == GLOBAL:
+            raise NotFound(
+                f"There is no note {ref} in this project.", f"{note.ref} is one for all your projects: name it so."
+            )
+        return note
+
+    def _all_named(self, refs: str | Iterable[str]) -> list[Note]:
+        return [self.named(ref) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
