@@ -15,6 +15,7 @@ from co_cli.errors import CoError
 from co_cli.hot import HEADING, block, hot_index
 from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, NoteError, Problem, is_expired
 from co_cli.settings import find_places, load_settings
+from co_cli.succession import stands
 from co_cli.vault import open_vaults
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _says_something(body: str) -> bool:
 def pinned_memories(vault: Vault) -> tuple[list[Note], list[Problem]]:
     """The pinned memories of a vault, oldest first, and those that are left out because they cannot be read."""
     scan = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw)
-    kept = (note for note in scan.notes if note.pinned and not is_expired(note))
+    kept = (note for note in scan.notes if note.pinned and not is_expired(note) and stands(vault, note))
     broken = [
         problem._replace(message=f"left out: {problem.message}")
         for problem in scan.problems

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
-from co_cli.note import ARTICLE, CONTEXT, GLOBAL, TOPIC, Note, parse_ref
+from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, TOPIC, Note, parse_ref
 from co_cli.shelf import Shelf
+from co_cli.succession import as_written, stands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +22,8 @@ class Forgotten(NamedTuple):
     """The notes that were forgotten."""
 
     notes: tuple[Note, ...]
+    standing: tuple[Note, ...] = ()
+    """The notes that stand again, since what had taken their place is gone."""
 
 
 class Custody(Shelf):
@@ -51,15 +54,60 @@ class Custody(Shelf):
         notes = self._all_named(refs)
         if any(note.kind == CONTEXT for note in notes):
             raise Invalid("The context is not forgotten but edited.", "Empty it with: co edit context")
+        standing: list[Note] = []
         for vault in self.vaults:
             mine = [note for note in notes if note.vault == vault.name]
             if mine:
                 with vault.change("forget") as draft:
                     for note in mine:
                         draft.remove(note)
+                    for before, after in memory.rewritten(vault, mine):
+                        draft.replace(before, after.raw)
+                        standing += [after] if before.superseded_by and not after.superseded_by else []
                     draft.summary = f"forgot {memory.name_notes(mine)}"
         self._let_go(notes)
-        return Forgotten(tuple(notes))
+        return Forgotten(tuple(notes), tuple(standing))
+
+    def supersede(self, refs: str | Iterable[str], *, by: str, because: str = "") -> Note:
+        """Let one memory take the place of others; they stay readable, and say by which they were replaced."""
+        from co_cli import memory
+
+        new, old = self.named(by), self._all_named(refs)
+        vault = self.vault(new.vault)
+        for note in old:
+            self._check_superseding(new, note)
+        fields: dict[str, object | None] = {}
+        numbers = {*new.supersedes, *(note.id for note in old if note.id)}
+        if numbers != {*new.supersedes}:
+            fields["supersedes"] = as_written(numbers)
+        if because:
+            fields["because"] = because
+        with vault.change("supersede") as draft:
+            for note in old:
+                if note.superseded_by != new.id:
+                    draft.replace(note, memory.revise(note, fields={"superseded_by": new.id}).raw)
+            after = memory.revise(new, fields=fields)
+            if after.raw != new.raw:
+                draft.replace(new, after.raw)
+            name = memory.name_notes(old) if len(old) > 1 else old[0].ref
+            draft.summary = f"superseded {name} by {new.label}"
+        return after
+
+    def _check_superseding(self, new: Note, old: Note) -> None:
+        """Raise where one note cannot take the place of another."""
+        for note in (new, old):
+            if note.kind != MEMORY:
+                raise Invalid(f"{note.ref} is no memory: only memories supersede each other.", "See: co list")
+        if new.vault != old.vault:
+            hint = "A memory of the project comes before one for all projects as it is."
+            raise Invalid(f"{new.ref} and {old.ref} are not in the same vault.", hint)
+        if new.id == old.id:
+            raise Invalid(f"{new.ref} cannot supersede itself.", "Name the note that is to stand in its place.")
+        for note in (new, old):
+            if note.superseded_by and note.superseded_by != (new.id if note is old else None):
+                now = f"g:{note.superseded_by}" if note.vault == GLOBAL else str(note.superseded_by)
+                if not stands(self.vault(note.vault), note):
+                    raise Conflict(f"{note.ref} has been superseded by {now} already.", f"Look at it: co show {now}")
 
     def _let_go(self, notes: Iterable[Note]) -> None:
         """Leave nothing of notes that were removed in what is derived from them."""

@@ -102,16 +102,9 @@ def _successor(kb: KnowledgeBase, proposal: Proposal) -> Note:
 
 
 def _link(kb: KnowledgeBase, proposal: Proposal, new: Note, old: list[Note]) -> None:
-    from co_cli import memory
-
-    vault = kb.vault(proposal.vault)
-    if new.kind != MEMORY or new.vault != vault.name or new.ref in [note.ref for note in old]:
+    if new.kind != MEMORY or new.vault != proposal.vault or new.ref in [note.ref for note in old]:
         raise _left_behind(proposal, f"{new.ref} cannot take the place of {', '.join(note.ref for note in old)}.")
-    with vault.change("supersede") as draft:
-        for note in old:
-            draft.replace(note, memory.revise(note, fields={"superseded_by": new.id}).raw)
-        fields = {"supersedes": old[0].id, "because": proposal.fields.get("because") or None}
-        draft.replace(new, memory.revise(new, fields=fields).raw)
+    kb.supersede([note.ref for note in old], by=new.ref, because=str(proposal.fields.get("because", "")))
 
 
 def _not_yet(kb: KnowledgeBase, proposal: Proposal) -> None:

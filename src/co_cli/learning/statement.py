@@ -1,7 +1,7 @@
 """What a plain statement says, as far as two of them can be compared by rules.
 
-Owns taking a sentence apart: the words that count, the part that each plays, whether it denies, and what it turns down. Pure;
-knows nothing of notes, and nothing of what the comparison means.
+Owns taking a sentence apart: the words that count, the part that each plays, whether it denies, and what it turns down.
+Knows nothing of notes, and nothing of what a comparison means. Pure.
 """
 
 from __future__ import annotations
@@ -13,16 +13,23 @@ from co_cli.learning.vocabulary import (
     ALIASES,
     ALTERNATIVES,
     ATTITUDES,
+    BREAKS,
     CONTRARIES,
+    COPULAS,
     DENYING,
     DISTINCT,
     FIXED,
     FREQUENCIES,
     HOLDERS,
+    INVARIABLE,
     LIGHT,
     MANY,
+    MODALS,
+    MOVES,
     NUMBERS,
+    OPENERS,
     OPPOSITES,
+    PERSONS,
     PLACES,
     QUALITIES,
     ROLES,
@@ -40,7 +47,7 @@ WORDS = 60
 
 WORD, NAME, NUMBER = "word", "name", "number"
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+|(?<=[。！？])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+|(?<=[\u3002\uff01\uff1f])")
 _TOKEN = re.compile(
     r"`[^`\n]+`|--?[A-Za-z][\w-]*|[./~]?[^\W_](?:[\w.+#/@:~%&'-]*[\w+#%/])?|/[\w.@/-]+|[%=;:,()—–-]|\w", re.UNICODE
 )
@@ -49,12 +56,6 @@ _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([a-z%]*)")
 _NUMERIC = re.compile(r"v?[0-9]+(?:[.,:/-][0-9]+)*[a-z%]{0,3}")
 _IDENTIFIER = re.compile(r"[0-9_/@#+]|\.\w|.[A-Z]")
 _CAPITALS = re.compile(r"[A-Z]{2,}s")
-_COPULAS = frozenset("is are was were be been being = : means equals".split())
-_MODALS = frozenset("must should may can could shall will would might do does did has have had need needs get gets".split())
-_BREAKS = frozenset("; — – ( ) - because whereas although though".split())
-_OPENERS = frozenset("in on for at when if before after from during with by every unless while within under".split())
-_PERSONS = frozenset("we i user users team you".split())
-_PLURAL_IS_NAME = frozenset("is was his this its us as yes always status process access address alias axis bus class cors".split())
 
 
 class Token(NamedTuple):
@@ -145,7 +146,7 @@ def stem(word: str) -> str:
         word = word[:-3] + "y"
     elif word.endswith(("sses", "xes", "ches", "shes")):
         word = word[:-2]
-    elif word.endswith("s") and word[-2] not in "su" and word not in _PLURAL_IS_NAME:
+    elif word.endswith("s") and word[-2] not in "su" and word not in INVARIABLE:
         word = word[:-1]
     word = ALIASES.get(word, word)
     if word in _KNOWN:
@@ -176,7 +177,7 @@ def _main_clause(words: list[_Word]) -> list[_Word]:
     """The words up to where a reason or a second thought begins; what such a thought takes back is marked as denied."""
     kept: list[_Word] = []
     for place, word in enumerate(words):
-        if word.kind == WORD and word.low in _BREAKS and len(kept) > 1:
+        if word.kind == WORD and word.low in BREAKS and len(kept) > 1:
             break
         if word.low == "," and _begins_clause(words, place, kept):
             break
@@ -185,19 +186,18 @@ def _main_clause(words: list[_Word]) -> list[_Word]:
     if rest and rest[0].low == "," and any(stem(each.low) in ("remove", "drop", "retire", "gone") for each in rest):
         kept += [_Word(",", ",", WORD), _Word("not", "not", WORD), *(each for each in rest if each.kind == NAME)]
         kept += [each for each in rest[1:2] if each.kind == WORD]
-    return [word for word in kept if word.low not in _BREAKS]
+    return [word for word in kept if word.low not in BREAKS]
 
 
 def _begins_clause(words: list[_Word], place: int, kept: list[_Word]) -> bool:
     """Whether a comma ends what is said, and does not stand in a list, or behind a condition that comes first."""
     after = [word.low for word in words[place + 1 : place + 3]]
-    if not after or after[0] in ("not", "never", "and", "or", "but") or (kept and kept[0].low in _OPENERS):
+    if not after or after[0] in ("not", "never", "and", "or", "but") or (kept and kept[0].low in OPENERS):
         return False
     return len(words) - place > 3 and sum(word.low != "," for word in kept) > 2  # noqa: PLR2004 - no list of single words
 
 
 _INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "place", "of"), ("as", "opposed", "to"), ("in", "lieu", "of"))
-_MOVES = frozenset("switch move migrate change go upgrade port".split())
 
 
 def _without_rejected(words: list[_Word]) -> tuple[list[_Word], frozenset[str]]:
@@ -206,11 +206,13 @@ def _without_rejected(words: list[_Word]) -> tuple[list[_Word], frozenset[str]]:
     kept: list[_Word] = []
     place, taking = 0, False
     prefers = any(stem(word.low) in ("prefer", "favour", "favor", "choose") for word in words)
-    moves = next((at for at, word in enumerate(words) if stem(word.low) in _MOVES), -1)
+    moves = next((at for at, word in enumerate(words) if stem(word.low) in MOVES), -1)
     leaves = moves >= 0 and _from_to(words, moves)
     while place < len(words):
         low = words[place].low
-        instead = next((each for each in _INSTEAD if tuple(word.low for word in words[place : place + len(each)]) == each), ())
+        instead = next(
+            (each for each in _INSTEAD if tuple(word.low for word in words[place : place + len(each)]) == each), ()
+        )
         negated = low in ("not", "never") and place > 0 and words[place - 1].low == ","
         over = prefers and kept and (low == "over" or (low == "to" and place + 1 < len(words) and not taking))
         if instead or negated or over or (leaves and low == "from" and place > moves):
@@ -227,7 +229,7 @@ def _without_rejected(words: list[_Word]) -> tuple[list[_Word], frozenset[str]]:
     stems = {stem(word.low) for word in rejected} - SILENT - LIGHT - SOFT - ROLES - {","}
     if not any(word.kind != WORD or word.low not in SILENT for word in kept):
         return words, frozenset()
-    return [word for word in kept if not (leaves and stem(word.low) in _MOVES)], frozenset(stems)
+    return [word for word in kept if not (leaves and stem(word.low) in MOVES)], frozenset(stems)
 
 
 def _from_to(words: list[_Word], start: int) -> bool:
@@ -257,15 +259,15 @@ class _Reading:
         low, root = word.low, stem(word.low) if word.kind != NUMBER else word.low
         if word.kind == NUMBER:
             self._add(low, word, NUMBER)
-        elif low in _PERSONS:
+        elif low in PERSONS:
             self.personal = self.personal or not self.tokens
         elif word.kind == WORD and (low in DENYING or root in DENYING) and not self._is_quality(place, low):
             self.negative = not self.negative
             self.role = "" if low in ("without", "ohne", "sans", "sin") else self.role
             self._verb_at(place, "")
-        elif low in _COPULAS or low in _MODALS:
+        elif low in COPULAS or low in MODALS:
             self._subject_ends(place)
-            self._verb_at(place, "be" if low in _COPULAS else "")
+            self._verb_at(place, "be" if low in COPULAS else "")
         elif word.kind == WORD and low in ROLES:
             self.role = low if low not in PLACES else "in"
             if low in ALTERNATIVES:
@@ -288,7 +290,11 @@ class _Reading:
             self.first_verb, self.verb = place if self.tokens else self.first_verb, ""
 
     def _take_content(self, place: int, word: _Word, root: str) -> None:
-        if word.kind == WORD and root in OPPOSITES and (self.first_verb >= 0 or place == 0 or not root.startswith(("un", "in"))):
+        if (
+            word.kind == WORD
+            and root in OPPOSITES
+            and (self.first_verb >= 0 or place == 0 or not root.startswith(("un", "in")))
+        ):
             self.negative = self.negative if root in SAME_SIDE else not self.negative
             root = OPPOSITES[root]
         is_verb = word.kind == WORD and (root in LIGHT or root in FIXED or root in HOLDERS)

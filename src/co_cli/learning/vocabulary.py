@@ -1,7 +1,7 @@
 """The words by which statements are compared: which say nothing, which deny, which exclude each other.
 
-Owns the tables, all of them short: what is not in them is compared by the place where it stands. English, with a few words of
-other languages where a wrong guess would be an expensive one. Pure.
+Owns the tables, all of them short: what is not in them is compared by the place where it stands. English, with a few words
+of other languages where a wrong guess would be an expensive one. Pure.
 """
 
 from __future__ import annotations
@@ -21,43 +21,56 @@ def _groups(text: str) -> dict[str, frozenset[int]]:
 
 
 SILENT = _words("""
-    a an the this that these those it its they them their there i me my we us our you your he she his her user users
-    and or but so then thus also too as well please is are was were be been being am do does did has have had will would shall
-    of if for_example such just very quite really
+    a an the this that these those it its they them their there i me my we us our you your he she his her user users and
+    or but so then thus also too as well please is are was were be been being am do does did has have had will would
+    shall of if for_example such just very quite really
 """)
 """Words that are left out wherever they stand."""
 
 SOFT = _words("""
-    all any every each always everywhere everything anywhere only now currently already still today generally usually normally
-    mostly typically default new general strictly actually again nowadays consistently entire whole own both ever
-    project repo team codebase developer code_base here get make sure ensure kind type own call
+    all any every each always everywhere everything anywhere only now currently already still today generally usually
+    normally mostly typically default new general strictly actually again nowadays consistently entire whole own both
+    ever project repo team codebase developer code_base here get make sure ensure kind type own call
 """)
 """Words that may be missing from a statement that means the same."""
 
 LIGHT = _words("""
-    use run live lie need require should must may can could might want wish stay keep retain preserve put set go have do locate store reside find sit
-    manage handle allow permit enable support happen contain hold provide make take write follow employ utilize adopt
-    listen serve host respond bind expose perform belong track remain
-    like prefer favour favor love enjoy mandatory compulsory necessary obligatory ok okay fine acceptable valid true
-    change increase decrease lower reduce bump set up
-    sollen muss müssen ist sind das der die wir
+    use run live lie need require should must may can could might want wish stay keep retain preserve put set go have do
+    locate store reside find sit manage handle allow permit enable support happen contain hold provide make take write
+    follow employ utilize adopt listen serve host respond bind expose perform belong track remain like prefer favour
+    favor love enjoy mandatory compulsory necessary obligatory ok okay fine acceptable valid true change increase
+    decrease lower reduce bump set up sollen muss müssen ist sind das der die wir
 """)
 """Verbs, mostly, that link a thing with what is said of it, and say little themselves."""
 
 ATTITUDES = _words("like prefer favour favor love enjoy want wish hate dislike learn know")
 """What a person thinks of a thing, which is no word about whether it is in use."""
 
-ROLES = _words("in on at to with by as from after before under for every until within via into onto during when without over")
+ROLES = _words("""
+    in on at to with by as from after before under for every until within via into onto during when without over
+""")
 """Words that say which part the next words play."""
 
 PLACES = _words("in on at under into onto to within")
 SCOPES = _words("for in during when")
 """Roles that an order gives to the things it is about: "use tabs in Makefiles"."""
 
+COPULAS = _words("is are was were be been being = : means equals")
+MODALS = _words("must should may can could shall will would might do does did has have had need needs get gets")
+BREAKS = _words("; — – ( ) - because whereas although though")
+"""Words and signs behind which a reason, or a second thought, begins."""
+OPENERS = _words("in on for at when if before after from during with by every unless while within under")
+"""Words that begin a condition; when one comes first, what is said follows behind a comma."""
+PERSONS = _words("we i user users team you")
+MOVES = _words("switch move migrate change go upgrade port")
+"""Verbs by which something goes from one thing to another."""
+INVARIABLE = _words("is was his this its us as yes always status process access address alias axis bus class cors")
+"""Words that end like a plural, and are none."""
+
 DENYING = _words("""
     not never no none neither nor without stop drop remove abandon ditch quit cease avoid forbid prohibit ban refrain
-    deprecate retire discontinue optional unnecessary unneeded obsolete gone formerly previously nicht nie niemals kein keine
-    keinen keiner ohne pas jamais sans nunca jamás não senza niet nooit geen zonder
+    deprecate retire discontinue optional unnecessary unneeded obsolete gone formerly previously nicht nie niemals kein
+    keine keinen keiner ohne pas jamais sans nunca jamás não senza niet nooit geen zonder
 """)
 """Words that turn a statement into its opposite."""
 QUALITIES = _words("optional unnecessary unneeded obsolete gone")
@@ -149,7 +162,7 @@ ALTERNATIVES = _groups("""
     stdout stderr file
     cent euro dollar
 """)
-"""Words of which only one can be right in the same place, each line a kind of things. Of some kinds people have several: see ``MANY``."""
+"""Words of which only one can be right in the same place, a kind of things on each line. See also ``MANY``."""
 
 CONTRARIES = _groups("""
     tab space
@@ -194,33 +207,35 @@ CONTRARIES = _groups("""
 """Words that exclude each other wherever they stand in the same place."""
 
 DISTINCT = _words("""
-    first last next previous old minimum maximum client server frontend backend staging production development read write start
-    end stop unit integration debug source target input output request response internal external
+    first last next previous old minimum maximum client server frontend backend staging production development read write
+    start end stop unit integration debug source target input output request response internal external
 """)
 """Words that tell two things apart: what is so of the one, may be otherwise of the other."""
 
-MANY = _words("like love enjoy speak know learn support understand include have contain accept offer install import export study")
+MANY = _words("""
+    like love enjoy speak know learn support understand include have contain accept offer install import export study
+""")
 """Verbs of which one may have several objects: who speaks French may speak Spanish."""
 
 TIMES = _words("""
-    monday tuesday wednesday thursday friday saturday sunday weekday weekend january february march april may june july august
-    september october november december morning noon afternoon evening midnight night
+    monday tuesday wednesday thursday friday saturday sunday weekday weekend january february march april may june july
+    august september october november december morning noon afternoon evening midnight night
 """)
 """Words that say when, and not where."""
 
 SINGLE = _words("""
-    name nickname port host hostname url address branch version format style language editor database queue broker theme shell
-    licence license timeout limit length size locale zone timezone encoding region model provider framework manager bundler
-    linter formatter deadline date freeze launch owner lead maintainer colour color prefix suffix algorithm hash auth state
-    storage quote indent convention case strategy os keyboard font title password path folder file level mode time capacity
-    threshold width height budget rate price currency unit level interval
+    name nickname port host hostname url address branch version format style language editor database queue broker theme
+    shell licence license timeout limit length size locale zone timezone encoding region model provider framework manager
+    bundler linter formatter deadline date freeze launch owner lead maintainer colour color prefix suffix algorithm hash
+    auth state storage quote indent convention case strategy os keyboard font title password path folder file level mode
+    time capacity threshold width height budget rate price currency unit level interval
 """)
 """Things that have one value: two statements that give them different ones cannot both be right."""
 
 FIXED = _words("""
-    name call call_as listen live lie locate reside store save keep host deploy publish release write build implement code
-    expire run serve start begin schedule happen own maintain lead move switch migrate bind manage format return raise save log
-    target license version tag sign mount generate compile
+    name call call_as listen live lie locate reside store save keep host deploy publish release write build implement
+    code expire run serve start begin schedule happen own maintain lead move switch migrate bind manage format return
+    raise log target license version tag sign mount generate compile
 """)
 """Verbs by which something gets one place, one time, one maker or one name."""
 
@@ -279,32 +294,40 @@ ALIASES = {
 }
 """Other ways of writing a word."""
 
+_UNITS: dict[str, dict[str, float]] = {
+    "s": {
+        "ms millisecond msec": 0.001,
+        "s sec second": 1,
+        "min minute": 60,
+        "h hour hr": 3600,
+        "d day": 86400,
+        "w week": 604800,
+        "fortnight": 1209600,
+        "month": 2592000,
+        "quarter": 7776000,
+        "y year yr": 31536000,
+    },
+    "B": {"byte": 1, "kb kib": 1024, "mb mib": 1024**2, "gb gib": 1024**3, "tb tib": 1024**4},
+    "%": {"% percent": 1},
+}
 UNITS = {
-    word: (unit, factor)
-    for unit, factors in {
-        "s": {
-            "ms millisecond msec": 0.001,
-            "s sec second": 1,
-            "min minute": 60,
-            "h hour hr": 3600,
-            "d day": 86400,
-            "w week": 604800,
-            "fortnight": 1209600,
-            "month": 2592000,
-            "quarter": 7776000,
-            "y year yr": 31536000,
-        },
-        "B": {"byte": 1, "kb kib": 1024, "mb mib": 1024**2, "gb gib": 1024**3, "tb tib": 1024**4},
-        "%": {"% percent": 1},
-    }.items()
-    for words, factor in factors.items()
-    for word in words.split()
+    word: (unit, factor) for unit, factors in _UNITS.items() for words, factor in factors.items() for word in words.split()
 }
 """Units with what they count in others of their kind; only beside a number."""
 
-FREQUENCIES = {"hourly": "hour", "daily": "day", "weekly": "week", "biweekly": "fortnight", "monthly": "month", "yearly": "year"}
+FREQUENCIES = {
+    "hourly": "hour",
+    "daily": "day",
+    "weekly": "week",
+    "biweekly": "fortnight",
+    "monthly": "month",
+    "yearly": "year",
+}
 
-NUMBERS = {
-    word: str(number)
-    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-} | {"once": "1", "twice": "2", "thrice": "3", "dozen": "12"}
+_NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split())} | {
+    "once": "1",
+    "twice": "2",
+    "thrice": "3",
+    "dozen": "12",
+}

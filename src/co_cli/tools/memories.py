@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Invalid
-from co_cli.knowledge import MEMORY
+from co_cli.knowledge import MEMORY, Why
 from co_cli.tools.tool import FLAG, NUMBER, TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
 
 if TYPE_CHECKING:
@@ -49,25 +49,28 @@ def _recall(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
         raise Invalid(f"max_results must be between 1 and {MOST}, not {limit}.", "Leave it out for 5.")
     note = meant(kb, query, (MEMORY,))
     if note:
-        return _recalled(query, [(note, "named by its ref")] if caller.private or not note.private else [], "ref", ())
+        superseded = f"superseded by {note.superseded_by}" if note.superseded_by else None
+        why = Why("named by its ref", (), (), standing=superseded)
+        return _recalled(query, [(note, why)] if caller.private or not note.private else [], "ref", ())
     # enough to fill the answer where private ones have to be left out
     found = kb.recall(query, limit=limit if caller.private else 4 * limit, kinds=(MEMORY,))
-    allowed = [(hit.note, str(hit.why)) for hit in found.hits if caller.private or not hit.note.private]
+    allowed = [(hit.note, hit.why) for hit in found.hits if caller.private or not hit.note.private]
     return _recalled(query, allowed[:limit], found.mode, found.degraded)
 
 
-def _recalled(query: str, found: list[tuple[Note, str]], mode: str, degraded: tuple[str, ...]) -> Answer:
+def _recalled(query: str, found: list[tuple[Note, Why]], mode: str, degraded: tuple[str, ...]) -> Answer:
     notes = tuple(note for note, _why in found)
     shown = query if len(query) <= _SHOWN else f"{query[:_SHOWN]}…"
     display = f"No memories found matching '{shown}'"
     if notes:
         lines = [f"Found {_counted(len(notes))} matching '{shown}':"]
-        for note in notes:
+        for note, why in found:
             lines += ["", f"**Memory {note.ref}** (created {note.created[:10]})"]
             lines += [f"Tags: {', '.join(note.tags)}"] if note.tags else []
+            lines += [why.standing.capitalize()] if why.standing else []
             lines.append(note.body)
         display = "\n".join(lines)
-    results = [{**_entry(note), "content": note.body, "why": why} for note, why in found]
+    results = [{**_entry(note), "content": note.body, "why": str(why)} for note, why in found]
     data: dict[str, object] = {"query": query, "count": len(notes), "mode": mode, "degraded": [*degraded]}
     return Answer({"display": display, **data, "results": results}, notes)
 
@@ -79,7 +82,8 @@ def _list(kb: KnowledgeBase, _given: Given, caller: Caller) -> Answer:
     lines = [f"Total memories: {len(notes)}", ""]
     for note in notes:
         tags = f" [{', '.join(note.tags)}]" if note.tags else ""
-        lines.append(f"**{note.ref}** ({note.created[:10]}){tags}: {note.summary}")
+        superseded = f", superseded by {note.superseded_by}" if note.superseded_by else ""
+        lines.append(f"**{note.ref}** ({note.created[:10]}{superseded}){tags}: {note.summary}")
     memories = [{**_entry(note), "summary": note.summary} for note in notes]
     return Answer({"display": "\n".join(lines), "count": len(notes), "memories": memories})
 

@@ -258,11 +258,13 @@ def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 def _forget(arguments: Namespace) -> None:
     kb = open_knowledge()
-    notes = kb.forget(note.ref for note in _meant(kb, arguments)).notes
+    notes, standing = kb.forget(note.ref for note in _meant(kb, arguments))
     lines = [f"✓ Forgot {visible(note.label)}" for note in notes]
+    lines += [f"{visible(note.label)} stands again: nothing supersedes it any more." for note in standing]
     twice = ", twice," if len({note.vault for note in notes}) > 1 else ""  # each vault has its own journal
     display = "\n".join([*lines, f"`co undo`{twice} brings {'it' if len(notes) == 1 else 'them'} back."])
-    emit(arguments, {"count": len(notes), "forgotten": [as_data(note) for note in notes], "display": display}, display)
+    data = {"count": len(notes), "forgotten": [as_data(note) for note in notes], "display": display}
+    emit(arguments, {**data, "standing": [note.ref for note in standing]} if standing else data, display)
 
 
 def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:

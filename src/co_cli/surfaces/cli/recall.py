@@ -34,6 +34,7 @@ def recall_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     parser.add_argument("--kind", action="append", default=[], metavar="K", help="only memory, topic or article")
     parser.add_argument("-t", "--tag", action="append", default=[], metavar="TAG", help="only notes with this tag")
     parser.add_argument("--expired", action="store_true", help="expired notes as well")
+    parser.add_argument("--superseded", action="store_true", help="superseded notes as well, behind what superseded them")
     parser.add_argument("--why", action="store_true", help="say for each note why it was found")
     parser.add_argument("--links", action="store_true", help="name the notes that each note is linked with")
     return _recall
@@ -49,6 +50,7 @@ def _recall(arguments: Namespace) -> None:
             kinds=arguments.kind,
             tags=arguments.tag,
             expired=arguments.expired,
+            superseded=arguments.superseded,
             progress=progress,
         )
         linked = kb.neighbours(hit.note for hit in found.hits) if arguments.links and found.hits else {}
@@ -113,6 +115,8 @@ def _text(hit: Hit, linked: Mapping[str, tuple[Neighbour, ...]], *, why: bool) -
     if is_passage(hit):
         place = f"line {hit.line}{f', under {hit.heading}' if hit.heading else ''}"
         lines.append(paint(visible(f"(a passage: {place}; co show {note.ref} has the whole)"), "dim"))
+    if hit.why.standing and not why:
+        lines.append(paint(f"({hit.why.standing})", "dim"))
     lines += [neighbour_line(neighbour) for neighbour in linked.get(note.path, ())]
     if why:
         written = note.updated or note.created or "on an unknown day"

@@ -1,0 +1,116 @@
+"""How well the rules of learning judge, on what people have labelled.
+
+Owns the labelled set of statements that lies beside this file, and the measures. The set was written for this project: half of
+it the rules were made on, the other half they were not.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.embedding.static import open_static
+from co_cli.errors import CoError, Invalid
+from co_cli.learning.relations import CONTRADICTION, LABELS, cosine, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from co_cli.embedding import Embedder
+
+PARTS = ("develop", "held-out")
+_PAIRS = "statement_pairs.jsonl"
+_PRECISION, _RECALL = 0.9, 0.7
+
+
+class Pair(NamedTuple):
+    """Two statements, with what people say of them."""
+
+    one: str
+    other: str
+    label: str
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How often a label was given, and how often that was right."""
+
+    what: str
+    part: str
+    label: str
+    examples: int
+    """How many bear this label."""
+    claimed: int
+    """How many were given it."""
+    precision: float
+    recall: float
+    us_each: float
+    """CPU time for one of them, in microseconds."""
+    promised: str = ""
+    kept: bool | None = None
+
+
+def load_pairs(path: str = "") -> tuple[Pair, ...]:
+    """The labelled pairs of a file with ``a``, ``b`` and ``label`` on each line; without one, of the set that is included."""
+    text = open(path, encoding="utf-8").read() if path else (files("co_cli.bench") / _PAIRS).read_text(encoding="utf-8")
+    pairs = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            entry = json.loads(line)
+            pair = Pair(str(entry["a"]), str(entry["b"]), str(entry["label"]), str(entry.get("part", "all")))
+        except (ValueError, KeyError, TypeError) as error:
+            raise Invalid(f"{path}:{number}: a line needs a, b and a label.") from error
+        if pair.label not in LABELS:
+            raise Invalid(f"{path}:{number}: there is no label {pair.label!r}.", f"Labels: {', '.join(LABELS)}.")
+        pairs.append(pair)
+    return tuple(pairs)
+
+
+def relations(pairs: Sequence[Pair], progress: Callable[[str, int, int], None] | None = None) -> list[Judged]:
+    """Judge each pair, with the vectors of the static model where it is installed."""
+    embedder = _embedder()
+    judged = []
+    for part in dict.fromkeys(pair.part for pair in pairs):
+        mine = [pair for pair in pairs if pair.part == part]
+        started, claims = time.process_time(), []
+        for number, pair in enumerate(mine, start=1):
+            claims.append(judge(pair.one, pair.other, cosine=cosine(embedder, pair.one, pair.other)).label)
+            if progress:
+                progress("judging", number, len(mine))
+        each = (time.process_time() - started) * 1e6 / len(mine)
+        labels = [pair.label for pair in mine]
+        judged += [_measured("relations", part, label, labels, claims, each) for label in LABELS]
+    return judged
+
+
+def _embedder() -> Embedder | None:
+    try:
+        return open_static()
+    except CoError:
+        return None
+
+
+def _measured(what: str, part: str, label: str, labels: Iterable[str], claims: Iterable[str], us_each: float) -> Judged:
+    counts = Counter(zip(labels, claims, strict=True))
+    right = counts[label, label]
+    examples = sum(count for (given, _claim), count in counts.items() if given == label)
+    claimed = sum(count for (_label, given), count in counts.items() if given == label)
+    precision, recall = round(right / max(claimed, 1), 3), round(right / max(examples, 1), 3)
+    promised = label == CONTRADICTION
+    return Judged(
+        what,
+        part,
+        label,
+        examples,
+        claimed,
+        precision,
+        recall,
+        round(us_each),
+        f"precision ≥ {_PRECISION}, recall ≥ {_RECALL}" if promised else "",
+        precision >= _PRECISION and recall >= _RECALL if promised else None,
+    )
