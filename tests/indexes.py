@@ -84,7 +84,7 @@ def holdings(index: Index) -> dict[str, object]:
         "notes": sorted(rows(f"SELECT {columns} FROM notes"), key=str),
         "passages": sorted(
             rows(
-                f"SELECT {passage}, p.stop, p.line, p.heading, p.digest, p.length, p.name, p.tags, p.body"
+                f"SELECT {passage}, p.stop, p.line, p.heading, p.anchor, p.page, p.digest, p.length, p.name, p.tags, p.body"
                 f" FROM passages p {of_passage}"
             ),
             key=str,

@@ -392,28 +392,28 @@ def test_why_also_knows_what_tools_found(kb: KnowledgeBase) -> None:
 
 
 def test_a_remote_model_never_gets_private_notes(kb: KnowledgeBase) -> None:
-    kb.save("The alarm code of the heron house is 4711", private=True)
+    kb.save("The alarm code of the heron house is gate-4711", private=True)
     calls = [("recall_memory", {"query": "heron"}), ("list_memories", {}), ("recall_memory", {"query": "1"})]
     script = Script(*calls, ("knowledge_delete", {"topic": "1"}), ("save_memory", {"content": "x"}), "Nothing.")
     say(session(kb, script), "what is the alarm code of the heron house?")
-    assert "4711" not in str(script.asked)
+    assert "gate-4711" not in str(script.asked)
 
 
 def test_what_was_quoted_without_a_model_stays_on_this_machine(kb: KnowledgeBase) -> None:
-    kb.save("The alarm code of the heron house is 4711", private=True)
+    kb.save("The alarm code of the heron house is gate-4711", private=True)
     kb.save("Herons eat fish")
     chat = session(kb)
-    assert "4711" in say(chat, "what is the alarm code?")
+    assert "gate-4711" in say(chat, "what is the alarm code?")
     say(chat, "what do herons eat?")
     script = Script("One", "Two")
     chat.choice, chat.model = REMOTE, script.model
     say(chat, "and now?")
     assert script.heard()[0].startswith("what do herons eat?")
-    assert "4711" not in str(script.asked)
+    assert "gate-4711" not in str(script.asked)
     again = Session(kb, REMOTE, Listener(), model=script.model)
     again.resume()
     say(again, "and after a restart?")
-    assert "4711" not in str(script.asked)
+    assert "gate-4711" not in str(script.asked)
 
 
 def test_calls_of_a_chat_are_in_the_log_of_use(kb: KnowledgeBase) -> None:

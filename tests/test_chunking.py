@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from co_cli.chunking import GOAL, SMALL, WHOLE, _tokens, split
+from co_cli.chunking import GOAL, SMALL, WHOLE, _tokens, headings, split
 
 promise = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -108,6 +108,98 @@ def test_any_text_is_a_body(body):
     assert "".join("".join(text for _, text in passages(body)).split()) == "".join(body.split())
 
 
+# -------------------------------------------------------------------------------------------------------------- pages
+
+pages_of_lines = st.lists(st.lists(lines, max_size=12).map("\n".join), min_size=1, max_size=6)
+
+
+def mark(number):
+    return f"<!-- page {number} -->"
+
+
+@promise
+@given(pages_of_lines, st.sampled_from(["\n", "\r\n"]))
+def test_no_passage_crosses_a_page_and_nothing_but_the_marks_is_lost(texts, newline):
+    body, pages = "", []
+    for number, text in enumerate(texts):
+        mark_line = f"{mark(number)}{newline}" if number else ""
+        start = len(body) + len(mark_line)
+        body += f"{mark_line}{text}{newline}"
+        pages.append((number, start, len(body)))
+    found = split(body)
+    for number, start, end in pages:
+        mine = [passage for passage in found if passage.page == number]
+        assert all(start <= passage.start < passage.end <= end for passage in mine)
+        shown = "".join("".join(body[passage.start : passage.end].split()) for passage in mine)
+        assert shown == "".join(body[start:end].split())
+        assert all(passage.line == body.count("\n", 0, passage.start) + 1 for passage in mine)
+
+
+@promise
+@given(bodies)
+def test_a_body_without_marks_is_on_no_page(body):
+    assert {passage.page for passage in split(body)} <= {0}
+
+
+def test_the_headings_of_a_page_hold_for_the_next_one():
+    body = "\n\n".join(
+        [mark(1), "# Manual", "## Care", words(20), mark(2), words(20, "more"), "## Repair", words(5), mark(4), "# End"]
+    )
+    assert [(each.page, each.heading, each.anchor) for each in split(body)] == [
+        (1, "Manual > Care", "care"),
+        (2, "Manual", "manual"),
+        (4, "End", "end"),
+    ]
+
+
+def test_a_page_ends_within_a_fence_that_is_never_closed():
+    body = f"{mark(1)}\n\n```\ncode\n\n{mark(2)}\n\n# Two\n\ntext\n"
+    assert [(each.page, each.heading) for each in split(body)] == [(1, ""), (2, "Two")]
+
+
+@pytest.mark.parametrize("line", ["text <!-- page 2 -->", "  <!-- page 2 -->", "<!-- page two -->", "<!-- page 2 --> text"])
+def test_what_is_no_mark_of_a_page(line):
+    assert {each.page for each in split(f"one\n\n{line}\n\ntwo\n")} == {0}
+
+
+# ------------------------------------------------------------------------------------------------------------- anchors
+
+
+@pytest.mark.parametrize(
+    ("title", "anchor"),
+    [
+        ("Routing", "routing"),
+        ("Request routing (HTTP/2)", "request-routing-http2"),
+        ("`co recall`: *how* it works", "co-recall-how-it-works"),
+        ("snake_case and-hyphens", "snake_case-and-hyphens"),
+        ("See [the guide](guide.md#x)", "see-the-guide"),
+        ("Größe über 9000", "größe-über-9000"),
+        ("การติดตั้ง", "การติดตั้ง"),
+        ("Cafe\u0301", "cafe\u0301"),
+        ("!?", ""),
+    ],
+)
+def test_a_heading_has_the_name_that_github_gives_it(title, anchor):
+    assert [each.block.anchor for each in headings(f"# {title}\n\ntext\n")] == [anchor]
+
+
+def test_headings_of_the_same_title_have_names_of_their_own():
+    body = "\n\n".join(f"# {title}\n\n{words(300)}" for title in ("Usage", "Usage", "Usage-1", "Usage"))
+    names = ["usage", "usage-1", "usage-1-1", "usage-2"]
+    assert [each.block.anchor for each in headings(body)] == names
+    assert list(dict.fromkeys(each.anchor for each in split(body))) == names
+
+
+@promise
+@given(bodies)
+def test_the_name_of_a_passage_is_that_of_one_heading_before_it(body):
+    named = {each.block.anchor: each for each in headings(body)}
+    for passage in split(body):
+        if passage.anchor:
+            assert named[passage.anchor].block.title == passage.heading.split(" > ")[-1]
+            assert named[passage.anchor].start < passage.end
+
+
 # ----------------------------------------------------------------------------------------------------------- passages
 
 
@@ -117,7 +209,7 @@ def test_a_blank_body_has_no_passage(body):
 
 
 def test_a_small_body_is_one_passage():
-    assert split("\n\n One fact.\n\nAnd why.\n") == ((3, 22, "", 3),)
+    assert split("\n\n One fact.\n\nAnd why.\n") == ((3, 22, "", 3, "", 0),)
 
 
 def test_a_memory_stays_whole():

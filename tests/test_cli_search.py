@@ -63,7 +63,10 @@ def test_a_hit_in_a_long_note_shows_the_passage_and_its_place_and_show_has_the_w
     assert hit["content"].endswith("The quokka jumps.")
     assert hit["heading"] == "Animals > Part 7"
     co("recall", "quokka", "--mode", mode)
-    assert f"(a passage: line {hit['line']}, under Animals > Part 7; co show article:animals has the whole)" in co.out
+    assert (
+        f"(article:animals#part-7: line {hit['line']}, under Animals > Part 7; co show article:animals has the whole)"
+        in co.out
+    )
     assert "## Part 6" not in co.out
     co("show", "article:animals")
     assert "## Part 6" in co.out

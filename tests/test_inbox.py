@@ -195,12 +195,22 @@ def test_a_text_that_was_written_since_is_not_replaced_unseen(kb: KnowledgeBase)
     with pytest.raises(Conflict, match="changed"):
         inbox.accept(kb, only(kb))
     shown = inbox.changes(kb, only(kb))
-    assert inbox.changed_since(only(kb), shown)
+    assert inbox.changed_since(kb, only(kb)) == ["1"]
     kb.update("1", content="Tabs, in makefiles and in C")
     with pytest.raises(Conflict, match="since they were shown"):
         inbox.accept(kb, only(kb), seen=shown)
     inbox.accept(kb, only(kb), seen=inbox.changes(kb, only(kb)))
     assert texts(kb) == ["Spaces"]
+
+
+def test_a_note_that_got_the_number_of_one_that_is_gone_is_not_taken_for_it(kb: KnowledgeBase) -> None:
+    kb.save("Staging is frozen")
+    inbox.propose(kb, [Proposal("expiry", "project", "archive", refs=("1",))])
+    kb.forget("1")
+    kb.save("We deploy on Fridays")
+    with pytest.raises(Conflict, match="1 has changed since p1 was proposed"):
+        inbox.accept(kb, only(kb))
+    assert texts(kb) == ["We deploy on Fridays"]
 
 
 def test_a_topic_that_somebody_wrote_meanwhile_is_not_replaced_unseen(kb: KnowledgeBase) -> None:

@@ -11,12 +11,16 @@ How a body is cut:
 - A section that is too long is cut between its paragraphs, list items and fences, a paragraph at the ends of sentences, then
   at blanks, then between characters. Fences and the rows of tables stay whole as long as they are not absurd.
 - A heading goes with what follows it. Comments are text like any other.
+- No passage runs across the pages of a document; the headings of a page hold for the next ones, until there are others. The
+  marks of pages are in no passage.
 """
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.pages import pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +77,10 @@ class Passage(NamedTuple):
     """The headings that all of it stands under, ``Deploy > Rollback``; empty above the first one."""
     line: int
     """The line of the body in which it starts, from 1."""
+    anchor: str = ""
+    """The name by which a link leads to the last of these headings, ``rollback``."""
+    page: int = 0
+    """The page that it stands on; 0 where the body has none."""
 
 
 class Block(NamedTuple):
@@ -83,6 +91,8 @@ class Block(NamedTuple):
     kind: str
     level: int = 0
     title: str = ""
+    anchor: str = ""
+    """The name by which a link leads to a heading; known to those who count them."""
 
 
 _Trail = tuple[Block, ...]
@@ -97,24 +107,73 @@ class _Draft(NamedTuple):
     trail: _Trail
 
 
+class Heading(NamedTuple):
+    """A heading of a body, with the page that it stands on."""
+
+    block: Block
+    start: int
+    page: int
+
+
 def split(body: str, *, whole: bool = False) -> tuple[Passage, ...]:
-    """Cut a body into passages, in their order; what is not white space is in exactly one. ``whole`` keeps it in one."""
+    """Cut a body into passages, in their order. What is neither white space nor the mark of a page is in exactly one.
+
+    ``whole`` keeps a body in one, marks and all.
+    """
     if whole or _is_small(body):
         text = body.lstrip()
         start = len(body) - len(text)
         return (Passage(start, start + len(text.rstrip()), "", body.count("\n", 0, start) + 1),) if text else ()
-    passages = []
+    passages: list[Passage] = []
     line, counted = 1, 0
-    for draft in _drafts(body):
-        text = body[draft.start : draft.end]
-        bare = text.lstrip()
-        if bare:
-            start = draft.end - len(bare)
-            line += body.count("\n", counted, start)
-            counted = start
-            heading = " > ".join([above.title for above in draft.trail])
-            passages.append(Passage(start, start + len(bare.rstrip()), heading, line))
+    trail: _Trail = ()
+    anchors = _Anchors()
+    for page in pages(body):
+        drafts, trail = _drafts(body[page.start : page.end], trail, anchors)
+        for draft in drafts:
+            end = page.start + draft.end
+            bare = body[page.start + draft.start : end].lstrip()
+            if bare:
+                start = end - len(bare)
+                line += body.count("\n", counted, start)
+                counted = start
+                heading = " > ".join([above.title for above in draft.trail])
+                anchor = draft.trail[-1].anchor if draft.trail else ""
+                passages.append(Passage(start, start + len(bare.rstrip()), heading, line, anchor, page.number))
     return tuple(passages)
+
+
+def headings(body: str) -> Iterator[Heading]:
+    """The headings of a body in their order, by the same names that its passages have."""
+    anchors = _Anchors()
+    for page in pages(body):
+        for block in blocks(body[page.start : page.end]):
+            if block.kind is HEADING:
+                yield Heading(anchors.named(block), page.start + block.start, page.number)
+
+
+class _Anchors(dict[str, int]):
+    """The names of the headings of a body, made as GitHub makes them: a second *Usage* is ``usage-1``."""
+
+    def named(self, heading: Block) -> Block:
+        """The heading with its name; one of signs only has none."""
+        title = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", heading.title)
+        plain = anchor = _lasting(title.lower()).strip().replace(" ", "-")
+        while anchor in self:
+            self[plain] += 1
+            anchor = f"{plain}-{self[plain]}"
+        if anchor:
+            self[anchor] = 0
+        return heading._replace(anchor=anchor)
+
+
+def _lasting(title: str) -> str:
+    """What of a title is part of its name: letters with their accents, digits, blanks, hyphens and underscores."""
+    if title.isascii():
+        return re.sub(r"[^\w\- ]", "", title)
+    import unicodedata
+
+    return "".join(sign for sign in title if sign.isalnum() or sign in "_- " or unicodedata.category(sign)[0] == "M")
 
 
 def _is_small(body: str) -> bool:
@@ -212,10 +271,10 @@ def _fence_end(body: str, found: re.Match[str]) -> int:
 # ------------------------------------------------------------------------------------------------------------ passages
 
 
-def _drafts(body: str) -> list[_Draft]:
+def _drafts(body: str, trail: _Trail, anchors: _Anchors) -> tuple[list[_Draft], _Trail]:
+    """The drafts of a page, and the headings that hold where it ends."""
     drafts: list[_Draft] = []
     section: list[Block] = []
-    trail: _Trail = ()
     empty = True  # the section has headings only
     for block in blocks(body):
         if block.kind is HEADING:
@@ -225,13 +284,13 @@ def _drafts(body: str) -> list[_Draft]:
                 section = []
             while trail and trail[-1].level >= block.level:
                 trail = trail[:-1]
-            trail, empty = (*trail, block), True
+            trail, empty = (*trail, anchors.named(block)), True
         else:
             empty = False
         section.append(block)
     if section:
         _close(body, section, trail, drafts)
-    return drafts
+    return drafts, trail
 
 
 def _close(body: str, section: list[Block], trail: _Trail, drafts: list[_Draft]) -> None:

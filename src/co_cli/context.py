@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import CoError
 from co_cli.hot import HEADING, block, hot_index
-from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, NoteError, Problem, is_expired
+from co_cli.languages import Languages
+from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, NoteError, Problem
+from co_cli.retrieval import Filter
 from co_cli.settings import find_places, load_settings
 from co_cli.succession import stands
 from co_cli.vault import open_vaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from co_cli.hot import Hot
     from co_cli.note import Note
@@ -30,11 +32,14 @@ SIZE_TARGET = 10 * 1024
 """Bytes of knowledge in a prompt above which a warning is given."""
 SIZE_LIMIT = 20 * 1024
 """Bytes of knowledge in a prompt, tags included, above which it is cut."""
+SMALLEST = 1024
+"""Bytes that are never too much, however small the window of a model is."""
+_BYTES_A_TOKEN = 4
 BUDGETS = {GLOBAL: 3 * 1024, PROJECT: 7 * 1024}
 """Bytes that each context document should stay within."""
 
 OPENING, CLOSING = "<system-reminder>\n", "\n</system-reminder>"
-_INDEX = "Knowledge Index"
+_PINNED, _INDEX = "Pinned Memories", "Knowledge Index"
 _TITLES = {GLOBAL: "Global Context", PROJECT: "Project Context"}
 
 _HEADING = re.compile(r"#{1,6}(?=[ \t]|$)(.*)")
@@ -72,6 +77,17 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Item:
+    """Something in a part: a section of a document, a pinned memory, a line of the index."""
+
+    part: str
+    label: str
+    bytes: int
+    kept: bool
+    """Whether all of it is in the prompt, or was cut off."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The knowledge for a prompt: its text, without the tags around it, and how it fits its budget."""
 
@@ -85,6 +101,10 @@ class Context:
     """How many private notes are left out, since the prompt may leave this machine."""
     hot: tuple[Hot, ...] = ()
     """The notes of the hot index, with the reasons for them."""
+    items: tuple[Item, ...] = ()
+    """What the parts consist of, in their order: what comes last goes first where there is no room."""
+    limit: int = SIZE_LIMIT
+    """Bytes above which the knowledge is cut."""
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -94,12 +114,7 @@ class Context:
     @property
     def target(self) -> int:
         """Bytes above which a warning is given."""
-        return SIZE_TARGET
-
-    @property
-    def limit(self) -> int:
-        """Bytes above which the knowledge is cut."""
-        return SIZE_LIMIT
+        return self.limit * SIZE_TARGET // SIZE_LIMIT
 
     @property
     def sent(self) -> int:
@@ -109,7 +124,7 @@ class Context:
     @property
     def cut(self) -> bool:
         """Whether it did not all fit."""
-        return self.bytes > SIZE_LIMIT
+        return self.bytes > self.limit
 
 
 def load_internal_knowledge(project: str | os.PathLike[str] | None = None) -> str | None:
@@ -123,17 +138,36 @@ def load_internal_knowledge(project: str | os.PathLike[str] | None = None) -> st
     return context.text or None
 
 
-def load_context(places: Places, vaults: Sequence[Vault], settings: Settings, *, private: bool) -> Context:
-    """All that is always loaded, with the hot index; ``private`` says whether private notes may be in it."""
+def load_context(places: Places, vaults: Sequence[Vault], settings: Settings, *, private: bool, window: int = 0) -> Context:
+    """All that is always loaded, with the hot index; ``private`` says whether private notes may be in it.
+
+    In a small window, of so many tokens, there is less room than in others.
+    """
+    languages = Languages(places.project, settings.value("languages"))
     try:
-        hot, warning = hot_index(places, vaults, settings, private=private), ""
+        hot, warning = hot_index(places, vaults, settings, private=private, languages=languages), ""
     except CoError as error:  # a session starts without it
         hot, warning = (), f"WARNING: The prompt goes without the knowledge index: {error.message} {error.hint}".strip()
-    context = assemble_context(vaults, private=private, hot=hot)
+    limit = limit_for(window, int(settings.value("context_share")))
+    context = assemble_context(vaults, private=private, hot=hot, languages=languages, limit=limit)
     return replace(context, warnings=(*context.warnings, warning)) if warning else context
 
 
-def assemble_context(vaults: Iterable[Vault], *, private: bool, hot: tuple[Hot, ...] = ()) -> Context:
+def limit_for(window: int, share: int) -> int:
+    """The bytes that knowledge may have, where it may fill so many percent of a window of so many tokens."""
+    if not window or not share:
+        return SIZE_LIMIT
+    return min(SIZE_LIMIT, max(SMALLEST, window * share * _BYTES_A_TOKEN // 100))
+
+
+def assemble_context(
+    vaults: Iterable[Vault],
+    *,
+    private: bool,
+    hot: tuple[Hot, ...] = (),
+    languages: Container[str] | None = None,
+    limit: int = SIZE_LIMIT,
+) -> Context:
     """Bring the context documents, the pinned memories and the hot index together."""
     documents: dict[str, str] = {}
     pinned: list[Note] = []
@@ -153,7 +187,7 @@ def assemble_context(vaults: Iterable[Vault], *, private: bool, hot: tuple[Hot, 
                 documents[vault.name] = body
             else:
                 withheld += 1
-        notes, broken = pinned_memories(vault)
+        notes, broken = pinned_memories(vault, languages)
         shown = [note for note in notes if private or not note.private]
         pinned.extend(shown)
         withheld += len(notes) - len(shown)
@@ -162,7 +196,7 @@ def assemble_context(vaults: Iterable[Vault], *, private: bool, hot: tuple[Hot, 
         documents[GLOBAL] = without_overridden(documents[GLOBAL], documents[PROJECT])
         if not _says_something(documents[GLOBAL]):
             del documents[GLOBAL]
-    return replace(_within_budget(documents, pinned, problems, hot), withheld=withheld, hot=hot)
+    return replace(_within_budget(documents, pinned, problems, hot, limit), withheld=withheld, hot=hot)
 
 
 def without_comments(body: str) -> str:
@@ -179,10 +213,13 @@ def _says_something(body: str) -> bool:
     return any(line.strip() and not _HEADING.fullmatch(line) for line in body.splitlines())
 
 
-def pinned_memories(vault: Vault) -> tuple[list[Note], list[Problem]]:
-    """The pinned memories of a vault, oldest first, and those that are left out because they cannot be read."""
+def pinned_memories(vault: Vault, languages: Container[str] | None = None) -> tuple[list[Note], list[Problem]]:
+    """The pinned memories of a vault, oldest first, and those that are left out because they cannot be read; with
+    languages, those for others are left out too.
+    """
     scan = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw)
-    kept = (note for note in scan.notes if note.pinned and not is_expired(note) and stands(vault, note))
+    admitted = Filter((MEMORY,), languages=languages).admits
+    kept = (note for note in scan.notes if note.pinned and admitted(note) and stands(vault, note))
     broken = [
         problem._replace(message=f"left out: {problem.message}")
         for problem in scan.problems
@@ -191,46 +228,84 @@ def pinned_memories(vault: Vault) -> tuple[list[Note], list[Problem]]:
     return sorted(kept, key=lambda note: note.id or 0), broken
 
 
-def _within_budget(documents: dict[str, str], pinned: list[Note], problems: list[Problem], hot: tuple[Hot, ...]) -> Context:
+def _within_budget(
+    documents: dict[str, str], pinned: list[Note], problems: list[Problem], hot: tuple[Hot, ...], limit: int
+) -> Context:
     sections, parts, warnings = [], [], []
+    said: list[tuple[str, str, str]] = []
     for name in (GLOBAL, PROJECT):
         if name in documents:
             body = neutralise(documents[name].strip())
             size = len(body.encode("utf-8"))
             sections.append(f"### {_TITLES[name]}\n{body}")
             parts.append(Part(_TITLES[name], size, BUDGETS[name]))
+            said.extend((_TITLES[name], *section) for section in _sections(body))
             if size > BUDGETS[name]:
                 warnings.append(
                     f"WARNING: {_TITLES[name]} has {size} bytes and exceeds its budget of {BUDGETS[name]} bytes. "
                     f"Shorten it: co edit {'g:' if name == GLOBAL else ''}context"
                 )
     if pinned:
-        bullets = "\n".join(_bullet(note) for note in pinned)
-        sections.append(f"### Pinned Memories\n{bullets}")
-        parts.append(Part("Pinned Memories", len(bullets.encode("utf-8"))))
+        bullets = [_bullet(note) for note in pinned]
+        sections.append("\n".join((f"### {_PINNED}", *bullets)))
+        parts.append(Part(_PINNED, len("\n".join(bullets).encode("utf-8"))))
+        said.extend((_PINNED, note.label, bullet) for note, bullet in zip(pinned, bullets, strict=True))
     listed = neutralise(block(hot))
     if listed:
         parts.append(Part(_INDEX, len(listed.encode("utf-8"))))
+        said.extend((_INDEX, each.line.removeprefix("- "), neutralise(each.line)) for each in hot)
     text = "\n\n".join(filter(None, ("## Internal Knowledge\n\n" + "\n".join(sections) if sections else "", listed)))
     if not text:
-        return Context("", 0, problems=tuple(problems))
+        return Context("", 0, problems=tuple(problems), limit=limit)
     size = len(wrap(text).encode("utf-8"))
-    if size > SIZE_LIMIT:
-        text = cut_at_line(text, SIZE_LIMIT - len(wrap("").encode("utf-8")))
-        kept = len(wrap(text).encode("utf-8"))
+    kept = cut_at_line(text, limit - len(wrap("").encode("utf-8"))) if size > limit else text
+    warnings.extend(_size_warnings(size, kept, parts, limit))
+    items = tuple(_items(said, text, len(kept)))
+    return Context(kept, size, tuple(parts), tuple(warnings), tuple(problems), items=items, limit=limit)
+
+
+def _size_warnings(size: int, kept: str, parts: Iterable[Part], limit: int) -> Iterator[str]:
+    target = limit * SIZE_TARGET // SIZE_LIMIT
+    if size > limit:
         headings = {part.name: f"### {part.name}\n" for part in parts} | {_INDEX: f"{HEADING}\n"}
-        gone = [part.name for part in parts if headings[part.name] not in f"{text}\n"]
+        gone = [part.name for part in parts if headings[part.name] not in f"{kept}\n"]
         lost = f", without {' and '.join(gone)}" if gone else ""
-        warnings.append(
-            f"ERROR: Knowledge size {size} bytes exceeds {SIZE_LIMIT} bytes: cut to {kept} bytes{lost}. "
+        yield (
+            f"ERROR: Knowledge size {size} bytes exceeds {limit} bytes{_small(limit)}: cut to"
+            f" {len(wrap(kept).encode('utf-8'))} bytes{lost}. "
             "Shorten the context (co edit context) or unpin memories (co unpin ID)."
         )
-    elif size > SIZE_TARGET:
-        warnings.append(
-            f"WARNING: Knowledge size {size} bytes exceeds {SIZE_TARGET} bytes, the target. "
+    elif size > target:
+        yield (
+            f"WARNING: Knowledge size {size} bytes exceeds {target} bytes, the target{_small(limit)}. "
             "Consider shortening the context: co edit context"
         )
-    return Context(text, size, tuple(parts), tuple(warnings), tuple(problems))
+
+
+def _small(limit: int) -> str:
+    return ", for the window of this model" if limit < SIZE_LIMIT else ""
+
+
+def _sections(body: str) -> Iterator[tuple[str, str]]:
+    """The title and the text of each section of a document."""
+    lines: list[str] = []
+    title = ""
+    for line in body.splitlines():
+        heading = _HEADING.fullmatch(line)
+        if heading:
+            yield from [(title, "\n".join(lines))] if any(map(str.strip, lines)) else []
+            title, lines = heading[1].strip(" \t#"), []
+        lines.append(line)
+    yield title, "\n".join(lines)
+
+
+def _items(said: Iterable[tuple[str, str, str]], text: str, end: int) -> Iterator[Item]:
+    """What the text consists of, and what of it stands before its end."""
+    position = 0
+    for part, label, content in said:
+        start = text.find(content, position)
+        position = max(start, position) + len(content)
+        yield Item(part, label, len(content.encode("utf-8")), kept=position <= end)
 
 
 def _bullet(note: Note) -> str:

@@ -7,15 +7,20 @@ Owns which vault a ref reaches into, and what has to go with a note. Knows nothi
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
-from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, TOPIC, Note, parse_ref
+from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, Ref, parse_ref
 from co_cli.shelf import Shelf
 from co_cli.succession import as_written, stands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from co_cli.citation import Part
+    from co_cli.purge import Remains, Trail
+    from co_cli.vault import Vault
 
 
 class Forgotten(NamedTuple):
@@ -24,6 +29,24 @@ class Forgotten(NamedTuple):
     notes: tuple[Note, ...]
     standing: tuple[Note, ...] = ()
     """The notes that stand again, since what had taken their place is gone."""
+
+
+class Purged(NamedTuple):
+    """What was forgotten for good."""
+
+    notes: tuple[Note, ...]
+    """Those that were still there."""
+    changes: int
+    """Changes of the journal that held something of them."""
+    remains: tuple[Remains, ...]
+    """Where something of them may still be."""
+
+
+class Moved(NamedTuple):
+    """A note that went from one vault to the other."""
+
+    before: Note
+    after: Note
 
 
 class Custody(Shelf):
@@ -46,6 +69,19 @@ class Custody(Shelf):
         if parsed.kind in (TOPIC, ARTICLE):
             hint = f"`co recall WORDS --kind {parsed.kind}` finds what there is."
         raise NotFound(f"There is no note {ref}.", hint)
+
+    def part(self, ref: str) -> Part:
+        """The section or the page that a citation such as ``article:rfc-9110#routing`` names; the whole note by its ref."""
+        from co_cli.citation import Part, find_part, parse_citation
+
+        try:
+            note = self.get(ref)
+        except (NotFound, Invalid):
+            citation = parse_citation(ref)
+            if citation is None:
+                raise
+            return find_part(self.get(citation.ref), citation)
+        return Part(note, note.body)
 
     def forget(self, refs: str | Iterable[str]) -> Forgotten:
         """Remove notes; ``undo`` brings them back."""
@@ -108,6 +144,70 @@ class Custody(Shelf):
                 now = f"g:{note.superseded_by}" if note.vault == GLOBAL else str(note.superseded_by)
                 if not stands(self.vault(note.vault), note):
                     raise Conflict(f"{note.ref} has been superseded by {now} already.", f"Look at it: co show {now}")
+
+    def purge(self, refs: str | Iterable[str]) -> Purged:
+        """Forget notes for good, or those that were forgotten before: nothing brings them back afterwards."""
+        from co_cli import purge
+
+        found: list[tuple[Vault, Trail]] = []
+        living = []
+        for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs):
+            parsed = parse_ref(ref)
+            try:
+                living.append(self.named(ref))
+            except NotFound:
+                vault = self.vault((parsed and parsed.vault) or PROJECT)
+                gone = purge.trails_of_gone(vault, parsed) if parsed else []
+                if not gone:
+                    raise
+                found.extend((vault, trail) for trail in gone)
+        if living:
+            self.forget(note.ref for note in living)
+            for note in living:
+                vault = self.vault(note.vault)
+                trails = purge.trails_of_gone(vault, Ref(note.kind, note.slug if note.id is None else str(note.id)))
+                found.append((vault, trails[0]))
+        sessions = os.path.join(self.places.state, "sessions")
+        entries = 0
+        remains: list[Remains] = []
+        for vault, trail in found:
+            entries += purge.purge(vault, trail)
+            remains.extend(purge.remains(vault, trail, [sessions]))
+        return Purged(tuple(living), entries, tuple(dict.fromkeys(remains)))
+
+    def promote(self, refs: str | Iterable[str], *, language: str = "") -> tuple[Moved, ...]:
+        """Make notes of this project ones for all projects, or for all projects in a programming language."""
+        return self._move(refs, PROJECT, GLOBAL, language=language)
+
+    def demote(self, refs: str | Iterable[str]) -> tuple[Moved, ...]:
+        """Make notes for all projects ones of this project alone."""
+        return self._move(refs, GLOBAL, PROJECT)
+
+    def _move(self, refs: str | Iterable[str], source: str, target: str, *, language: str = "") -> tuple[Moved, ...]:
+        """Move notes between the vaults: the new one is there before the old one goes."""
+        from co_cli import memory
+
+        notes = [self.get(ref) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
+        for note in notes:
+            if note.vault != source:
+                where = "for all projects" if target == GLOBAL else "one of this project"
+                raise Conflict(f"{note.ref} is {where} already.", "`co list` shows what is where.")
+            if note.kind not in (MEMORY, TOPIC):
+                raise Invalid(f"{note.ref} stays where it is: only memories and topics are moved.")
+        moved = []
+        for note in notes:
+            with self.vault(target).change("promote" if target == GLOBAL else "demote") as there:
+                after = memory.moved(note, self.vault(target), language=language)
+                there.create(after.path, after.raw)
+                there.summary = f"took {after.label} over from {'the project' if target == GLOBAL else 'all projects'}"
+            with self.vault(source).change("promote" if target == GLOBAL else "demote") as here:
+                here.remove(note)
+                for before, changed in memory.rewritten(self.vault(source), [note]):
+                    here.replace(before, changed.raw)
+                here.summary = f"gave {note.label} away: it is {after.ref} now"
+            moved.append(Moved(note, after))
+            self._let_go([note])
+        return tuple(moved)
 
     def _let_go(self, notes: Iterable[Note]) -> None:
         """Leave nothing of notes that were removed in what is derived from them."""

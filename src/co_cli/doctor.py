@@ -52,8 +52,11 @@ class Report:
         return tuple(finding for finding in self.findings if not finding.mended)
 
 
-def examine(vaults: Sequence[Vault], cache: str, *, fix: bool) -> Report:
-    """Look at every file of the vaults, and at their indexes; with ``fix``, mend what can be mended."""
+def examine(vaults: Sequence[Vault], cache: str, *, fix: bool, also: Iterable[Problem] = ()) -> Report:
+    """Look at every file of the vaults, and at their indexes; with ``fix``, mend what can be mended.
+
+    ``also`` is what others have found wrong.
+    """
     everything: list[Note] = []
     findings: list[Finding] = []
     for vault in vaults:
@@ -64,7 +67,7 @@ def examine(vaults: Sequence[Vault], cache: str, *, fix: bool) -> Report:
         findings.extend(found)
         findings.extend(_compared(vault, cache, fix=fix))
     broken = sorted(_broken_links(vaults, everything), key=lambda problem: (problem.path, problem.line))
-    findings.extend(map(Finding, broken))
+    findings.extend(map(Finding, (*broken, *also)))
     return Report(len(everything), tuple(findings))
 
 

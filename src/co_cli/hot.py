@@ -18,10 +18,11 @@ from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
-from co_cli.note import GLOBAL, MEMORY, TOPIC, NoteError, is_expired, parse_note
+from co_cli.note import GLOBAL, MEMORY, TOPIC, NoteError, parse_note
+from co_cli.retrieval import Filter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from co_cli.note import Note
     from co_cli.settings import Places, Settings
@@ -83,7 +84,14 @@ class Hot(NamedTuple):
         return f"{'; '.join(reasons)}; score {self.score:.2f}"
 
 
-def hot_index(places: Places, vaults: Sequence[Vault], settings: Settings, *, private: bool) -> tuple[Hot, ...]:
+def hot_index(
+    places: Places,
+    vaults: Sequence[Vault],
+    settings: Settings,
+    *,
+    private: bool,
+    languages: Container[str] | None = None,
+) -> tuple[Hot, ...]:
     """The notes that are most useful now, the hottest first; nothing where nothing was used yet."""
     from co_cli.usage import UsageLog
 
@@ -91,20 +99,29 @@ def hot_index(places: Places, vaults: Sequence[Vault], settings: Settings, *, pr
         return ()
     weights = Weights(*(int(settings.value(name)) for name in ("hot_tools", "hot_topics", "hot_memories")))
     with closing(UsageLog(places.usage_log)) as log:
-        return hottest(vaults, log, places.cache, weights, private=private)
+        return hottest(vaults, log, places.cache, weights, private=private, languages=languages)
 
 
-def hottest(vaults: Sequence[Vault], log: UsageLog, cache: str, weights: Weights, *, private: bool) -> tuple[Hot, ...]:
+def hottest(
+    vaults: Sequence[Vault],
+    log: UsageLog,
+    cache: str,
+    weights: Weights,
+    *,
+    private: bool,
+    languages: Container[str] | None = None,
+) -> tuple[Hot, ...]:
     """The notes of these vaults that are most useful now, by the log of calls."""
     from co_cli.usage import days_ago
 
     now = time.time()
     names = _names_of(log.tools(days_ago(DAYS), TOOLS))
     found: list[Hot] = []
+    only = Filter((TOPIC, MEMORY), languages=languages)
     for vault in vaults:
         uses = _candidates(vault, log, cache, names, weights, now)
         for name, note in _read(vault, uses).items():
-            if (private or not note.private) and not is_expired(note) and not note.pinned:
+            if (private or not note.private) and not note.pinned and only.admits(note):
                 found.append(_weighed(note, names, uses[name], weights))
     found.sort(key=lambda hot: (-hot.score, hot.note.vault == GLOBAL, hot.note.lasting_name))
     kept = [hot for hot in found if hot.score > 0][:SHOWN]

@@ -19,7 +19,7 @@ from co_cli.errors import Corrupt, NotFound
 from co_cli.files import cannot, discard, flush_folder, make_folder, publish, stage, sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import Any
 
 KEPT = 2000
@@ -53,6 +53,8 @@ class Change:
     undoes: int | None = None
     undone: bool = False
     """Whether a later change took this one back."""
+    struck: bool = False
+    """Whether something of it was struck out, so that it cannot be taken back any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,6 @@ class Journal:
 
     def begin(self, operation: str, summary: str, steps: tuple[Step, ...], undoes: int | None = None) -> int:
         """Write a change down before it is made; returns its number."""
-        import json
         from datetime import UTC, datetime
 
         make_folder(self.folder, mode=0o700)
@@ -75,14 +76,9 @@ class Journal:
             "operation": operation,
             "summary": summary,
             "undoes": undoes,
-            "steps": [
-                {"path": step.path, "before": _size(step.before), "after": _size(step.after), "mode": step.mode}
-                for step in steps
-            ],
         }
-        images = b"".join(image for step in steps for image in (step.before, step.after) if image is not None)
         path = self._path(number, "pending")
-        staged = stage(path, json.dumps(header).encode("ascii") + b"\n" + images, mode=0o600)
+        staged = stage(path, _entry(header, steps), mode=0o600)
         try:
             publish(staged, path, new=True)
             flush_folder(self.folder)
@@ -111,6 +107,18 @@ class Journal:
         with suppress(OSError):
             os.replace(self._path(number, "pending"), self._path(number, "broken"))
 
+    def strike_out(self, number: int, paths: Collection[str]) -> None:
+        """Take files out of a change that was made, with all that the journal holds of them."""
+        header = self._read(number, header_only=True)[0]
+        kept = tuple(step for step in self.steps(number) if step.path not in paths)
+        header.update(summary=f"{header['operation']} (purged)", struck=True)
+        path = self._path(number, "change")
+        try:
+            publish(stage(path, _entry(header, kept), mode=0o600), path, new=False)
+            flush_folder(self.folder)
+        except OSError as error:
+            raise cannot("written", path, error) from error
+
     def pending(self) -> list[int]:
         """The changes whose process ended before they were finished."""
         return [number for number, state in self._names() if state == "pending"]
@@ -136,6 +144,7 @@ class Journal:
                 paths=tuple(step["path"] for step in header["steps"]),
                 undoes=undoes,
                 undone=is_undone,
+                struck=bool(header.get("struck")),
             )
 
     def steps(self, number: int) -> tuple[Step, ...]:
@@ -189,6 +198,17 @@ class Journal:
                 return header, images
             raise Corrupt(f"The journal entry {path} cannot be understood.", "This change cannot be undone any more.")
         raise NotFound(f"There is no change {number}.", "`co log` lists the changes.")
+
+
+def _entry(header: dict[str, Any], steps: tuple[Step, ...]) -> bytes:
+    """The bytes of an entry: a line about the change, then what its files held before and after."""
+    import json
+
+    sizes = [
+        {"path": step.path, "before": _size(step.before), "after": _size(step.after), "mode": step.mode} for step in steps
+    ]
+    images = b"".join(image for step in steps for image in (step.before, step.after) if image is not None)
+    return json.dumps({**header, "steps": sizes}).encode("ascii") + b"\n" + images
 
 
 def _size(image: bytes | None) -> int | None:

@@ -12,8 +12,9 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.custody import Forgotten
+from co_cli.custody import Forgotten, Moved, Purged
 from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.languages import Languages
 from co_cli.note import (
     ARTICLE,
     CONTEXT,
@@ -38,6 +39,7 @@ from co_cli.vault import Vault, open_vaults
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from co_cli.citation import Part
     from co_cli.context import Context
     from co_cli.coverage import Coverage
     from co_cli.doctor import Finding, Report
@@ -70,11 +72,14 @@ __all__ = [
     "Listing",
     "LoggedChange",
     "Means",
+    "Moved",
     "Neighbour",
     "Note",
+    "Part",
     "Places",
     "Problem",
     "Prompt",
+    "Purged",
     "Rebuilt",
     "Recalled",
     "Report",
@@ -176,7 +181,7 @@ class KnowledgeBase(Upkeep):
 
         A text that a memory already holds makes no twin: that memory gets the tags and marks that it lacks. One with the
         category and key of another replaces its text. ``force`` adds a twin all the same, and keeps what looks like a
-        secret, as a private memory.
+        secret, as a private memory. What is about a programming language is for all projects in that language.
         """
         from co_cli import memory
 
@@ -193,7 +198,7 @@ class KnowledgeBase(Upkeep):
             private=private,
             force=force,
         )
-        vault = self.vault(GLOBAL if in_global else PROJECT)
+        vault = self.vault(GLOBAL if in_global or language else PROJECT)
         with vault.change("learn") as draft:
             keyed = memory.keyed(vault, category, key) if key else None
             known = keyed or (None if force else self._holder(vault, content, key))
@@ -302,6 +307,7 @@ class KnowledgeBase(Upkeep):
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
         only = Filter(chosen, tags=clean_tags(tags), expired=expired, superseded=superseded)
         settings = self.settings()
+        only = only._replace(languages=Languages(self.places.project, settings.value("languages"), said=query))
         problems = self._sow(settings)
         means = search_means(self.places, settings)._replace(progress=progress or self.progress)
         found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
@@ -400,19 +406,23 @@ class KnowledgeBase(Upkeep):
 
     # ----------------------------------------------------------------------------------------------------- what is loaded
 
-    def context(self, *, private: bool = False) -> Context:
-        """What is always loaded into a prompt, and how it fits its budget."""
+    def context(self, *, private: bool = False, window: int = 0) -> Context:
+        """What is always loaded into a prompt, and how it fits its budget; for a model whose window has so many tokens."""
         from co_cli.context import load_context
 
         self._sow()
-        return load_context(self.places, self.vaults, self.settings(), private=private)
+        return load_context(self.places, self.vaults, self.settings(), private=private, window=window)
 
-    def prompt(self, provider: str | None = None, personality: str | None = None, *, private: bool = False) -> Prompt:
+    def prompt(
+        self, provider: str | None = None, personality: str | None = None, *, private: bool = False, window: int = 0
+    ) -> Prompt:
         """The assembled system prompt; with ``private`` also what must not leave this machine, if the provider is local."""
         from co_cli.prompt import build_prompt
 
         self._sow()
-        return build_prompt(self.places, self.vaults, provider=provider, personality=personality, private=private)
+        return build_prompt(
+            self.places, self.vaults, provider=provider, personality=personality, private=private, window=window
+        )
 
     def personalities(self) -> Mapping[str, str]:
         """The names of all personalities, with the file of each."""

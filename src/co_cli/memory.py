@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import Conflict, Denied, Invalid
 from co_cli.frontmatter import CATEGORIES, replace_fields, split_frontmatter
-from co_cli.note import CONTEXT, MEMORY, Note, NoteError, clean_tags, fold, is_expired, parse_note
+from co_cli.languages import language_name
+from co_cli.note import CONTEXT, GLOBAL, MEMORY, Note, NoteError, clean_tags, fold, is_expired, parse_note
 from co_cli.succession import as_written, linked, stands
 
 if TYPE_CHECKING:
@@ -115,6 +116,31 @@ def replace(draft: Draft, vault: Vault, before: Note, after: Note) -> Note:
     draft.create(path, after.raw)
     draft.remove(before)
     return reread(after.raw, kind=after.kind, vault=after.vault, path=path)
+
+
+def moved(note: Note, vault: Vault, *, language: str = "") -> Note:
+    """A note as it would be in the other vault; raises ``Conflict`` where there is one that says the same already."""
+    if note.kind == MEMORY:
+        twin = next(iter(twins(vault, note.body)), None)
+        same_key = keyed(vault, note.category, note.key) if note.key else None
+        if twin or same_key:
+            known = twin or same_key or note
+            hint = f"Forget one of them: co forget {note.ref}"
+            raise Conflict(f"{known.ref} {'says this' if twin else f'has the key {note.key!r}'} there already.", hint)
+        number = vault.next_id()
+        name = language_name(language) if vault.name == GLOBAL else ""
+        scope = {"language": name or None, "scope": "language" if name else "global" if vault.name == GLOBAL else None}
+        if vault.name == GLOBAL and not language and note.language:
+            scope = {"scope": "language"}
+        # the numbers of the notes that it replaced, or that replaced it, are those of the other vault
+        alone: dict[str, object | None] = {"supersedes": None, "superseded_by": None}
+        raw = encode(replace_fields(note.text, {"id": number, **scope, **alone}))
+        path = vault.memory_path(number, note.body, private=note.private)
+    else:
+        raw, path = note.raw, vault.path_of(note.kind, f"{note.slug}.md")
+        if vault.find(note.kind, note.slug):
+            raise Conflict(f"There is a {note.kind} {note.slug} there already.", "Rename or delete one of the two.")
+    return reread(raw, kind=note.kind, vault=vault.name, path=path)
 
 
 def changed_meanwhile(note: Note, wanted: str) -> Conflict:
@@ -241,7 +267,7 @@ def check_fields(
         "category": category,
         "key": key,
         "scope": "language" if language else "",
-        "language": language,
+        "language": language_name(language),
         "expires": parse_expiry(expires),
         "pinned": pinned,
         "private": must_be_private("\n".join((f"{key}: {content}", *tags)), private=private, force=force),

@@ -120,7 +120,12 @@ class Note(NamedTuple):
     @property
     def summary(self) -> str:
         """The first line of the body, in at most 80 characters."""
-        first = self.body.lstrip().split("\n", 1)[0].strip()
+        body = self.body.lstrip()
+        if body.startswith("<!-- page "):
+            from co_cli.pages import without_marks
+
+            body = without_marks(body).lstrip()
+        first = body.split("\n", 1)[0].strip()
         return first[: SUMMARY_LENGTH - 3] + "..." if len(first) > SUMMARY_LENGTH else first
 
 

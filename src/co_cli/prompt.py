@@ -14,7 +14,7 @@ from co_cli.context import Context, cut_at_line, load_context, wrap
 from co_cli.errors import CoError, Corrupt, Invalid, NotFound
 from co_cli.files import read_bytes, reason
 from co_cli.note import NoteError, decode
-from co_cli.settings import PROVIDERS, find_places, load_settings
+from co_cli.settings import PROVIDERS, WINDOWS, find_places, load_settings
 from co_cli.vault import open_vaults
 
 if TYPE_CHECKING:
@@ -62,15 +62,18 @@ def build_prompt(
     provider: str | None = None,
     personality: str | None = None,
     private: bool = True,
+    window: int = 0,
 ) -> Prompt:
     """Load everything that a prompt is made of, and assemble it.
 
-    Private notes are in it for a provider that sends nothing anywhere, and only if ``private`` does not forbid it.
+    Private notes are in it for a provider that sends nothing anywhere, and only if ``private`` does not forbid it. The
+    window of the model is given in tokens; without it, it is taken for what the provider's models usually have.
     """
     settings = load_settings(places)
     provider = provider or settings.value("provider")
     provider = ALIASES.get(provider, provider)
-    context = load_context(places, vaults, settings, private=private and provider in LOCAL)
+    window = window or int(settings.value("model_window")) or (0 if provider in LOCAL else WINDOWS.get(provider, 0))
+    context = load_context(places, vaults, settings, private=private and provider in LOCAL, window=window)
     instructions, notices = _instructions(places)
     style = ""
     if personality is None:

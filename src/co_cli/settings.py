@@ -23,7 +23,13 @@ MODES = ("auto", "grep", "text", "vector", "hybrid")
 FUSIONS = ("weighted", "rrf")
 YES_NO = ("yes", "no")
 PERMISSIONS = ("allow", "ask", "deny")
+WINDOWS = {"gemini": 1_000_000, "openai": 400_000, "anthropic": 200_000, "ollama": 8_000, "offline": 8_000}
+"""Tokens that fit into a model's window: no more than the smallest of the provider's usual models has."""
 EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
+
+
+_MOST_DIGITS = 18
+"""Of a number that is set; Python refuses to read one of thousands."""
 
 
 class Setting(NamedTuple):
@@ -40,7 +46,7 @@ class Setting(NamedTuple):
 
     def accepts(self, value: str) -> bool:
         """Whether this can be its value."""
-        return value.isdecimal() if self.number else value in (self.choices or (value,))
+        return value.isdecimal() and len(value) <= _MOST_DIGITS if self.number else value in (self.choices or (value,))
 
 
 SETTINGS = (
@@ -48,6 +54,8 @@ SETTINGS = (
     Setting("provider", "offline", f"model provider: {', '.join(PROVIDERS)}", harmless=False, choices=PROVIDERS),
     Setting("model", "", "model of the provider; empty for its usual one", harmless=False),
     Setting("provider_url", "", "address of a server that speaks the provider's protocol", harmless=False),
+    Setting("model_window", "0", "tokens that fit into the model's window; 0: as usual", harmless=True, number=True),
+    Setting("context_share", "50", "percent of that window that context may fill; 0: any", harmless=True, number=True),
     Setting(
         "recall_tokens",
         "600",
@@ -55,6 +63,7 @@ SETTINGS = (
         harmless=True,
         number=True,
     ),
+    Setting("languages", "", "programming languages of a project, with commas; empty: as its files tell", harmless=True),
     Setting("mode", "auto", "way of searching where none is asked for", harmless=True, choices=MODES),
     Setting("text_from", "200", "notes from which `auto` ranks by words", harmless=True, number=True),
     Setting("hybrid_from", "500", "notes from which `auto` ranks by words and meaning", harmless=True, number=True),
@@ -74,6 +83,9 @@ SETTINGS = (
         harmless=False,
         choices=PERMISSIONS,
     ),
+    Setting("fetch_allow", "", "hosts and networks to fetch from although they are not in the internet", harmless=False),
+    Setting("fetch_megabytes", "25", "size from which a page is not fetched", harmless=False, number=True),
+    Setting("fetch_robots", "yes", "whether a site's robots.txt is obeyed", harmless=False, choices=YES_NO),
     Setting("editor", "", "command of `co edit`, before $VISUAL and $EDITOR", harmless=False),
 )
 DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
@@ -268,7 +280,11 @@ def change_setting(places: Places, name: str, value: str | None, *, in_project: 
     """Set a value, or with ``None`` go back to the default; everything else in the file stays. Returns the file's path."""
     setting = known_setting(name)
     if value is not None and not setting.accepts(value):
-        hint = f"Choose one of {', '.join(setting.choices)}." if setting.choices else "Give a whole number."
+        hint = (
+            f"Choose one of {', '.join(setting.choices)}."
+            if setting.choices
+            else f"Give a whole number of at most {_MOST_DIGITS} digits."
+        )
         raise Invalid(f"{name} cannot be {value!r}.", hint)
     if value is not None and not value.isprintable():
         raise Invalid(f"The value {value!r} has signs that cannot be shown.", "Type it again.")

@@ -288,6 +288,7 @@ class _Sync:
             note.expires,
             note.pinned,
             note.private,
+            as_text(note.language),
             tuple(_parts(note)),
             tuple(_leads(note)),
         )
@@ -367,7 +368,8 @@ def _parts(note: Note) -> Iterator[Part]:
         text = note.body[passage.start : passage.end]
         embedded = embedded_text(note.title, passage.heading, text).encode("utf-8", "surrogatepass")
         digest = int.from_bytes(blake2b(embedded, digest_size=8).digest(), "big", signed=True)
-        yield Part(passage.start, passage.end, passage.line, passage.heading, text, digest)
+        place = (passage.start, passage.end, passage.line, passage.heading)
+        yield Part(*place, text, digest, passage.anchor, passage.page)
 
 
 def embedded_text(title: str, heading: str, text: str) -> str:

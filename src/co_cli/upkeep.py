@@ -15,10 +15,11 @@ from co_cli.note import FOLDERS, GLOBAL, PROJECT
 from co_cli.retrieval import Means, tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from co_cli.coverage import Coverage
     from co_cli.doctor import Report
+    from co_cli.note import Problem
     from co_cli.retrieval.ranked import Rebuilt
     from co_cli.settings import Places, Settings
     from co_cli.sync import SyncReport
@@ -71,11 +72,14 @@ class Upkeep(Custody):
                 made.append(vault.context_path)
         return tuple(made)
 
-    def check(self, *, fix: bool = False) -> Report:
-        """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything."""
+    def check(self, *, fix: bool = False, also: Iterable[Problem] = ()) -> Report:
+        """Look for what is wrong with the files; with ``fix``, mend what can be mended without losing anything.
+
+        ``also`` is what others have found wrong with files that are no notes.
+        """
         from co_cli.doctor import examine
 
-        return examine(self.vaults, self.places.cache, fix=fix)
+        return examine(self.vaults, self.places.cache, fix=fix, also=also)
 
     def reindex(self, progress: Callable[[str, int, int], None] | None = None) -> tuple[Rebuilt, ...]:
         """Make the indexes anew from the notes, with their vectors; interrupted, the next try goes on."""

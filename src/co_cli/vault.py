@@ -431,8 +431,9 @@ class Vault:
             change = next((change for change in self.journal.changes() if change.number == number), None)
             if change is None:
                 raise NotFound(f"There is no change {number}.", "`co log` lists the changes.")
-            if change.undone:
-                raise Conflict(f"Change {number} has been undone already.", "`co log` lists the changes.")
+            if change.undone or change.struck:
+                why = "has been undone already" if change.undone else "is about a note that was purged"
+                raise Conflict(f"Change {number} {why}.", "`co log` lists the changes.")
             steps = self.journal.steps(number)
             taken = self._ids_beside(steps)
             returning = {number for step in steps for number in claimed_ids(step.before or b"")}

@@ -67,7 +67,19 @@ def propose(kb: KnowledgeBase, tool: str, arguments: Mapping[str, object], calle
 
 def shown(changes: Iterable[FileChange]) -> str:
     """What would become of files, in a form that shows every line."""
-    return "\n\n".join(map(_shown, changes)) or "Nothing would be changed."
+    changes = tuple(changes)
+    leaving = {change.before: change for change in changes if change.after is None}
+    moved = {change: leaving.pop(change.after) for change in changes if change.before is None and change.after in leaving}
+    left = moved.values()
+    parts = [
+        _moved(moved[change], change) if change in moved else _shown(change) for change in changes if change not in left
+    ]
+    return "\n\n".join(parts) or "Nothing would be changed."
+
+
+def _moved(leaving: FileChange, coming: FileChange) -> str:
+    head = [f"move {leaving.path}", f"to {coming.path}"]
+    return "\n".join([*head, *(f" {line}" for line in _lines(coming.after))])
 
 
 def _shown(change: FileChange) -> str:

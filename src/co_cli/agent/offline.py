@@ -163,7 +163,7 @@ def _quoted(request: Request, found: Sequence[dict[str, Any]], failures: Sequenc
         body = str(result.get("content", "")).strip().splitlines()
         more = f"\n> … (`/recall {result['ref']}` has the rest)" if len(body) > _LINES else ""
         quotation = "\n".join(f"> {line}" for line in body[:_LINES])
-        lines.append(f"{quotation}{more}\n\n— [{result['ref']}]{f', {day}' if day else ''}")
+        lines.append(f"{quotation}{more}\n\n— [{result.get('cite', result['ref'])}]{f', {day}' if day else ''}")
     return "\n\n".join([f"*{_NO_MODEL}; the notes say, in their own words:*", *lines])
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.agent.listing import listed_models
 from co_cli.errors import Denied, Invalid, Unavailable
-from co_cli.settings import PROVIDERS
+from co_cli.settings import PROVIDERS, WINDOWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,10 +35,8 @@ _URLS = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL", "ollama
 _MODELS = {"gemini": "gemini-3.8-flash", "openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5"}
 """The usual model of a provider; an Ollama server has those that its owner has fetched."""
 _OLLAMA_URL = "http://127.0.0.1:11434"
-_WINDOWS = {"gemini": 1_000_000, "openai": 400_000, "anthropic": 200_000, "ollama": 8_000, OFFLINE: 8_000}
-"""Tokens that fit into a model's window: no more than the smallest of the provider's usual models has."""
 _OTHER_SERVER_WINDOW = 16_000
-"""The same for a model on a server of one's own, of which nothing is known."""
+"""Tokens of the window of a model on a server of one's own, of which nothing is known."""
 
 
 _REFUSED = (401, 403)
@@ -52,6 +50,8 @@ class Choice(NamedTuple):
     url: str = ""
     key_name: str = ""
     """Where the key was found: a variable, or ``keyring``; empty where there is none."""
+    tokens: int = 0
+    """Tokens of its window, where the user has said how many."""
 
     @property
     def label(self) -> str:
@@ -61,7 +61,8 @@ class Choice(NamedTuple):
     @property
     def window(self) -> int:
         """Tokens that fit into the window of the model."""
-        return min(_WINDOWS[self.provider], _OTHER_SERVER_WINDOW) if self.url else _WINDOWS[self.provider]
+        usual = WINDOWS[self.provider]
+        return self.tokens or (min(usual, _OTHER_SERVER_WINDOW) if self.url else usual)
 
 
 class Health(NamedTuple):
@@ -98,7 +99,7 @@ def choose(
     chosen = next((each for each, _url in own if each), _MODELS.get(name, ""))
     url = next((each for _model, each in own if each), environment.get(_URLS.get(name, ""), ""))
     url = url or (_OLLAMA_URL if name == "ollama" else "")
-    return Choice(name, chosen, url.rstrip("/"), _key_name(name, environment))
+    return Choice(name, chosen, url.rstrip("/"), _key_name(name, environment), int(settings.value("model_window")))
 
 
 def _key_name(provider: str, environment: Mapping[str, str]) -> str:

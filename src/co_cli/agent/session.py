@@ -189,7 +189,9 @@ class Session:
 
     async def _agent(self, memory: MemoryTools) -> Agent[None, str]:
         """The agent of this turn: its prompt is made anew, so that a changed context counts at once."""
-        prompt = await asyncio.to_thread(self.kb.prompt, self.choice.provider, self.personality)
+        prompt = await asyncio.to_thread(
+            self.kb.prompt, self.choice.provider, self.personality, window=0 if self.is_local else self.choice.window
+        )
         for notice in prompt.notices:
             self._warn(notice)
         await self._make_room(len(prompt.text) // CHARACTERS_A_TOKEN)
@@ -269,4 +271,4 @@ def _lasting(message: ModelMessage, marks: dict[str, object], offered: list[str]
 
 
 def _offered(hit: Hit) -> Offered:
-    return Offered(hit.note.ref, hit.note.title or hit.note.summary, str(hit.why), OFFERED)
+    return Offered(hit.cite, hit.note.title or hit.note.summary, str(hit.why), OFFERED)

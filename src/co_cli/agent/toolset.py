@@ -160,4 +160,4 @@ class MemoryTools(AbstractToolset[None]):
         results = result.get("results")
         for entry in results if isinstance(results, list) else ():
             title = str(entry.get("content", "")).strip().partition("\n")[0]
-            self.found.append(Offered(str(entry["ref"]), title, str(entry.get("why", "")), name))
+            self.found.append(Offered(str(entry.get("cite", entry["ref"])), title, str(entry.get("why", "")), name))

@@ -1,7 +1,7 @@
 """How well the rules of learning judge, on what people have labelled.
 
-Owns the labelled set of statements that lies beside this file, and the measures. The set was written for this project: half of
-it the rules were made on, the other half they were not.
+Owns the labelled set of statements that lies beside this file, and the measures. The set was written for this project; the
+rules were made on one part of it, and are measured on the other as well.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.embedding.static import open_static
-from co_cli.errors import CoError, Invalid
-from co_cli.learning.relations import CONTRADICTION, LABELS, cosine, judge
+from co_cli.errors import Invalid
+from co_cli.learning.pairs import Nearness
+from co_cli.learning.relations import CONTRADICTION, LABELS, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from co_cli.embedding import Embedder
 
 PARTS = ("develop", "held-out")
 _PAIRS = "statement_pairs.jsonl"
@@ -56,8 +55,8 @@ class Judged:
 
 
 def load_pairs(path: str = "") -> tuple[Pair, ...]:
-    """The labelled pairs of a file with ``a``, ``b`` and ``label`` on each line; without one, of the set that is included."""
-    text = open(path, encoding="utf-8").read() if path else (files("co_cli.bench") / _PAIRS).read_text(encoding="utf-8")
+    """The labelled pairs of a file with ``a``, ``b`` and ``label`` on each line; without one, those of the included set."""
+    text = (Path(path) if path else files("co_cli.bench") / _PAIRS).read_text(encoding="utf-8")
     pairs = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
@@ -73,26 +72,18 @@ def load_pairs(path: str = "") -> tuple[Pair, ...]:
 
 def relations(pairs: Sequence[Pair], progress: Callable[[str, int, int], None] | None = None) -> list[Judged]:
     """Judge each pair, with the vectors of the static model where it is installed."""
-    embedder = _embedder()
-    judged = []
+    near, judged = Nearness(), []
     for part in dict.fromkeys(pair.part for pair in pairs):
         mine = [pair for pair in pairs if pair.part == part]
         started, claims = time.process_time(), []
         for number, pair in enumerate(mine, start=1):
-            claims.append(judge(pair.one, pair.other, cosine=cosine(embedder, pair.one, pair.other)).label)
+            claims.append(judge(pair.one, pair.other, near=near).label)
             if progress:
                 progress("judging", number, len(mine))
         each = (time.process_time() - started) * 1e6 / len(mine)
         labels = [pair.label for pair in mine]
         judged += [_measured("relations", part, label, labels, claims, each) for label in LABELS]
     return judged
-
-
-def _embedder() -> Embedder | None:
-    try:
-        return open_static()
-    except CoError:
-        return None
 
 
 def _measured(what: str, part: str, label: str, labels: Iterable[str], claims: Iterable[str], us_each: float) -> Judged:

@@ -1,21 +1,18 @@
-"""Taking in what an importer has read: every entry becomes a pinned memory, once.
+"""Taking in what an importer has read: every entry becomes a note, once, and all of it is one change.
 
-Owns which entries say the same, which of two that differ counts, and what becomes of the memories that are there
-already. Writes through the knowledge base only; must not know where the entries come from, nor how notes are stored or
-shown.
+Owns which entries say the same, which of two that differ counts, and what becomes of the notes that are there already.
+Must not know where the entries come from, nor how notes are stored or shown.
 
 It can be done again: what is there already stays as it is, and so does what was changed or put away here since.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from co_cli.errors import Conflict, Denied, Invalid, Unavailable
+from co_cli.batch import Batch, Kept, beside
+from co_cli.errors import Conflict, Denied, Invalid
 from co_cli.exchange.report import (
     CREATED,
     SKIPPED,
@@ -24,17 +21,20 @@ from co_cli.exchange.report import (
     WOULD_CREATE,
     WOULD_UPDATE,
     ImportEntry,
+    ImportReport,
     short_name,
 )
-from co_cli.knowledge import GLOBAL, MEMORY, PROJECT, open_knowledge_at
+from co_cli.knowledge import GLOBAL, PROJECT, TOPIC
+from co_cli.note import instant
+from co_cli.topic import slug_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Sequence
 
-    from co_cli.knowledge import KnowledgeBase, Note, Saved
+    from co_cli.knowledge import KnowledgeBase, Note
 
 IMPORTED = "imported"
-"""The source of every memory that an import makes."""
+"""The source of every memory that an import makes, and the first of its tags where it has no other."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +56,8 @@ class Entry:
     """What there is to say about it once it is kept."""
     rank: int = 0
     """Which of two with the same key or text stands: the lower rank, then the one that was read first."""
+    pinned: bool = True
+    because: str = ""
     same_as: Entry | None = None
     outdone_by: Entry | None = None
     result: ImportEntry | None = None
@@ -63,7 +65,7 @@ class Entry:
     @property
     def origin(self) -> str:
         """Where it stood, for people."""
-        return f"{short_name(self.file)}: {self.at}"
+        return f"{short_name(self.file)}: {self.at}" if self.at else short_name(self.file)
 
     def became(self, outcome: str, note: Note | None = None, code: str = "", reason: str = "") -> ImportEntry:
         """The line of the report for this entry."""
@@ -80,24 +82,92 @@ class Entry:
         )
 
 
-def take_in(
-    kb: KnowledgeBase, items: Iterable[Entry | ImportEntry], *, in_global: bool, dry_run: bool
-) -> tuple[ImportEntry, ...]:
-    """Keep the entries, and return a line for each, in their order, among those lines that the importer wrote itself.
+@dataclass(slots=True, eq=False)
+class Document:
+    """A text that is to become a topic under its name or, where it has a source of its own, an article."""
 
-    A dry run is the same on a copy of the memories, so it says exactly what would be done.
-    """
+    file: str
+    at: str
+    name: object
+    """The name of the topic, or the title of the article; what is no text is refused."""
+    text: object
+    tags: Sequence[str] = ()
+    origin: str = "user"
+    """Where the topic comes from, in the words of topics: ``user``, ``seed`` or ``api``."""
+    source: str = ""
+    """The address of an article."""
+    created: str = ""
+    updated: str = ""
+    extra: dict[str, object] = field(default_factory=dict)
+    """Further fields of a new note."""
+
+    def became(self, outcome: str, note: Note | None = None, code: str = "", reason: str = "") -> ImportEntry:
+        """The line of the report for this document."""
+        ref, summary = (note.ref, note.title or note.summary) if note else ("", "")
+        return ImportEntry(self.file, self.at, outcome, reason, code, ref, summary=summary if outcome != SKIPPED else "")
+
+
+Item = Entry | Document | ImportEntry
+"""What an importer reads: something to keep, or the line for something that cannot be."""
+
+
+def imported(
+    kb: KnowledgeBase, path: str, files: Sequence[str], items: Iterable[Item], *, what: str, in_global: bool, dry_run: bool
+) -> ImportReport:
+    """The report of an import whose files have been read: its entries are kept, unless this is a dry run."""
+    entries = take_in(kb, items, in_global=in_global, dry_run=dry_run, what=what)
+    return ImportReport(path, GLOBAL if in_global else PROJECT, dry_run, tuple(files), entries)
+
+
+def take_in(
+    kb: KnowledgeBase, items: Iterable[Item], *, in_global: bool, dry_run: bool, what: str = "notes"
+) -> tuple[ImportEntry, ...]:
+    """Keep the entries, and return a line for each, in their order, among those lines that the importer wrote itself."""
     items = list(items)
     ranked = sorted((item for item in items if isinstance(item, Entry)), key=lambda entry: entry.rank)
     for entry in ranked:
         entry.key = entry.key.strip()  # as memories have it: a key of blanks is none
     _settle(ranked)
-    with rehearsal(kb) if dry_run else nullcontext(kb) as target:
-        store = _Store(target, GLOBAL if in_global else PROJECT)
+
+    def keep(batch: Batch) -> list[ImportEntry]:
+        memories, documents = _Memories(batch), _Documents(batch)
         for entry in ranked:
-            entry.result = store.keep(entry)
-    lines = [item.result or item.became(SKIPPED) if isinstance(item, Entry) else item for item in items]
-    return tuple(as_rehearsed(lines) if dry_run else lines)
+            entry.result = memories.keep(entry)
+        lines = []
+        for item in items:
+            if isinstance(item, Entry):
+                lines.append(item.result or item.became(SKIPPED))
+            else:
+                lines.append(documents.keep(item) if isinstance(item, Document) else item)
+        return lines
+
+    return in_one_change(kb, GLOBAL if in_global else PROJECT, keep, dry_run=dry_run, what=what)
+
+
+def in_one_change(
+    kb: KnowledgeBase, vault: str, keep: Callable[[Batch], list[ImportEntry]], *, dry_run: bool, what: str
+) -> tuple[ImportEntry, ...]:
+    """Keep things in a vault as one change, which one undo takes back; a dry run notes what would be done."""
+    lines: list[ImportEntry] = []
+
+    def act(acting: KnowledgeBase) -> None:
+        target = acting.vault(vault)
+        with target.change("import") as draft:
+            batch = Batch(target, beside(target, acting.vaults))
+            lines[:] = keep(batch)
+            batch.hand_over(draft)
+            draft.summary = f"imported {what}: {_counted(lines)}"
+
+    if dry_run:
+        kb.rehearse(act)
+        return tuple(as_rehearsed(lines))
+    act(kb)
+    return tuple(lines)
+
+
+def _counted(lines: list[ImportEntry]) -> str:
+    counts = {outcome: sum(line.outcome == outcome for line in lines) for outcome in (CREATED, UPDATED)}
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count) or "nothing new"
 
 
 # ------------------------------------------------------------------------------------------------------------- settling
@@ -137,21 +207,14 @@ def _as_kept(text: str) -> str:
     return text.strip().replace("\r\n", "\n").removeprefix("\ufeff").strip()
 
 
-# -------------------------------------------------------------------------------------------------------------- keeping
+# ------------------------------------------------------------------------------------------------------- keeping memories
 
 
-class _Store:
-    """The vault that is imported into, as the import sees it."""
+class _Memories:
+    """The memories of the vault that is imported into, as the import sees them."""
 
-    def __init__(self, kb: KnowledgeBase, vault: str) -> None:
-        self._kb = kb
-        self._vault = vault
-        # Later memories win: where two have the same key, the newest is the one that counts.
-        self._keyed = {(note.category, note.key): note for note in self._notes() if note.key}
-        self._archived = {(note.key, note.body): note for note in self._notes(archived=True)}
-
-    def _notes(self, *, archived: bool = False) -> list[Note]:
-        return [note for note in self._kb.list(archived=archived).notes if note.vault == self._vault]
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
 
     def keep(self, entry: Entry) -> ImportEntry:
         """Make the memory of an entry, or bring the one that there is up to date."""
@@ -160,8 +223,8 @@ class _Store:
             return entry.became(SKIPPED, code="outdone", reason=reason)
         if entry.same_as:
             return _copied(entry, entry.same_as)
-        known = self._keyed.get((entry.category, entry.key))
-        put_away = self._archived.get((entry.key, _as_kept(entry.text)))
+        known = self._batch.keyed(entry.category, entry.key) if entry.key else None
+        put_away = self._batch.put_away(_as_kept(entry.text), entry.key)
         try:
             if known:
                 return self._revise(known, entry)
@@ -169,8 +232,6 @@ class _Store:
                 return entry.became(UNCHANGED, put_away, "archived", "it is in the archive, and stays there")
             return self._add(entry)
         except (Invalid, Conflict, Denied) as error:
-            if isinstance(error, Denied) and error.code != "secret":
-                raise  # the vault as a whole is closed to co, not just to this entry
             return entry.became(SKIPPED, code=error.code, reason=error.message)
 
     def _revise(self, known: Note, entry: Entry) -> ImportEntry:
@@ -179,36 +240,42 @@ class _Store:
         if text != known.body and changed is not None and changed >= entry.written:
             reason = f"{known.ref} got another text after this file was last written, and keeps it"
             return entry.became(SKIPPED, known, "newer-here", reason)
-        saved = self._kb.update(known.ref, content=text, pinned=_to_pin(known), expected_sha=known.sha)
-        self._keyed[entry.category, entry.key] = saved.note
+        pinned = entry.pinned and _to_pin(known)
+        saved = self._batch.revise(known, content=text, fields={"pinned": True} if pinned else {})
         only_pinned = saved.outcome == UPDATED and text == known.body
         return entry.became(saved.outcome, saved.note, reason="it is pinned now" if only_pinned else "")
 
     def _add(self, entry: Entry) -> ImportEntry:
+        if not entry.pinned and (known := self._known(entry)):
+            says = "" if known.source == IMPORTED else f"{known.ref} says so already"
+            return entry.became(UNCHANGED, known, "known", says)
         saved = self._save(entry)
         if saved.outcome == UNCHANGED:
             twin = saved.note
             other_key = entry.key and (twin.category, twin.key) != (entry.category, entry.key)
-            if other_key or (twin.vault != self._vault and not twin.pinned):
+            if other_key or (twin.vault != self._batch.vault.name and not twin.pinned):
                 # It needs a memory of its own. What looks like a secret has been refused by now, so force may be used.
                 saved = self._save(entry, force=True)
             elif _to_pin(twin):
-                saved = self._kb.update(twin.ref, pinned=True)
+                saved = self._batch.revise(twin, fields={"pinned": True})
                 return entry.became(saved.outcome, saved.note, reason="a memory said so already; it is pinned now")
-        if entry.key:
-            self._keyed[entry.category, entry.key] = saved.note
         return entry.became(saved.outcome, saved.note)
 
-    def _save(self, entry: Entry, *, force: bool = False) -> Saved:
-        return self._kb.save(
+    def _known(self, entry: Entry) -> Note | None:
+        """The memory that says it already; an entry with a key needs one that has it, or none."""
+        twins = self._batch.twins(_as_kept(entry.text))
+        return next((twin for twin in twins if not entry.key or not twin.key), None)
+
+    def _save(self, entry: Entry, *, force: bool = False) -> Kept:
+        return self._batch.save(
             entry.text,
             tags=entry.tags,
-            in_global=self._vault == GLOBAL,
             category=entry.category,
             key=entry.key,
-            pinned=True,
+            pinned=entry.pinned,
             source=IMPORTED,
             created=entry.created,
+            because=entry.because,
             force=force,
         )
 
@@ -229,48 +296,86 @@ def _to_pin(note: Note) -> bool | None:
 
 def _words_changed(note: Note) -> float | None:
     """When a memory got its text by anything but the import that made it, in seconds since 1970."""
-    from datetime import datetime
-
     when = note.updated or ("" if note.source == IMPORTED else note.created)
-    try:
-        return datetime.fromisoformat(when).timestamp()
-    except (ValueError, OverflowError):  # never, or at a day that there is not
-        return None
+    return instant(when) or None  # never, or at a day that there is not
+
+
+# ------------------------------------------------------------------------------------------------------ keeping documents
+
+
+class _Documents:
+    """The topics and articles of the vault that is imported into."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._kept: dict[str, Document] = {}
+
+    def keep(self, document: Document) -> ImportEntry:
+        """Make the note of a document, or bring the one that there is up to date."""
+        wrong = _what_is_wrong(document)
+        if wrong:
+            return document.became(SKIPPED, code="wrong-type", reason=wrong)
+        try:
+            return self._article(document) if document.source else self._topic(document)
+        except (Invalid, Conflict, Denied) as error:
+            return document.became(SKIPPED, code=error.code, reason=error.message)
+
+    def _topic(self, document: Document) -> ImportEntry:
+        slug = slug_of(str(document.name))
+        known = self._batch.named(TOPIC, slug)
+        if known and known.ref in self._kept:
+            other = self._kept[known.ref]
+            reason = f"{other.became(SKIPPED).origin} has the same name here, and counts"
+            return document.became(SKIPPED, code="outdone", reason=reason)
+        if known and self._batch.vault.is_archived(known):
+            return document.became(UNCHANGED, known, "archived", "it is in the archive, and stays there")
+        if known and _is_newer(known, document) and not _says_the_same(known, document):
+            self._kept[known.ref] = document
+            reason = f"{known.ref} was written after it, and keeps its text"
+            return document.became(SKIPPED, known, "newer-here", reason)
+        saved = self._batch.write_topic(
+            slug,
+            str(document.text),
+            tags=document.tags,
+            source=document.origin,
+            created=document.created,
+            updated=document.updated,
+            extra=document.extra,
+        )
+        self._kept[saved.note.ref] = document
+        renamed = saved.note.slug != document.name and saved.outcome == CREATED
+        return document.became(saved.outcome, saved.note, reason=f"its name here is {saved.note.slug}" if renamed else "")
+
+    def _article(self, document: Document) -> ImportEntry:
+        known = self._batch.from_source(document.source)
+        if known and self._batch.vault.is_archived(known):
+            return document.became(UNCHANGED, known, "archived", "it is in the archive, and stays there")
+        if known and known.body != str(document.text).strip() and _is_newer(known, document):
+            return document.became(SKIPPED, known, "newer-here", f"{known.ref} was written after it, and keeps its text")
+        fields = {"fetched": document.updated or document.created, "tags": [*document.tags], **document.extra}
+        saved = self._batch.write_article(document.source, str(document.name), str(document.text), fields)
+        return document.became(saved.outcome, saved.note)
+
+
+def _what_is_wrong(document: Document) -> str:
+    for what, value in (("name", document.name), ("content", document.text)):
+        if not isinstance(value, str):
+            return f"the {what} must be a text, not {type(value).__name__}" if value is not None else f"there is no {what}"
+    return ""
+
+
+def _says_the_same(known: Note, document: Document) -> bool:
+    wanted = {tag.strip().lstrip("#").casefold() for tag in document.tags} - {""}
+    return known.body == _as_kept(str(document.text)) and {tag.casefold() for tag in known.tags} == wanted
+
+
+def _is_newer(known: Note, document: Document) -> bool:
+    """Whether a note here was written after a document; one without a date was there first."""
+    here, there = known.updated or known.created, document.updated or document.created
+    return not here or not there or instant(here) >= instant(there)
 
 
 # ----------------------------------------------------------------------------------------------------------- rehearsing
-
-
-@contextmanager
-def rehearsal(kb: KnowledgeBase, kinds: Iterable[str] = (MEMORY,)) -> Iterator[KnowledgeBase]:
-    """A knowledge base with copies of the notes of these kinds, in a folder that is gone afterwards."""
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="co-dry-run-")
-    except OSError as error:
-        raise _no_room(error) from error
-    with folder as top:
-        places = {name: os.path.join(top, name) for name in ("home", "state", "project")}
-        copy = open_knowledge_at(**places)
-        try:
-            for note in (*kb.list(kinds).notes, *kb.list(kinds, archived=True).notes):
-                relative = os.path.relpath(note.path, kb.vault(note.vault).root)
-                _copy(note, os.path.join(copy.vault(note.vault).root, relative))
-        except OSError as error:
-            raise _no_room(error) from error
-        yield copy
-
-
-def _copy(note: Note, path: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(note.raw)
-
-
-def _no_room(error: OSError) -> Unavailable:
-    return Unavailable(
-        f"A dry run needs a copy of the notes, and none can be made: {error.strerror}.",
-        "Nothing was changed. Name a folder with room in TMPDIR, or import without --dry-run and take it back: co undo",
-    )
 
 
 def as_rehearsed(lines: list[ImportEntry]) -> list[ImportEntry]:

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Corrupt, Invalid, NotFound
-from co_cli.exchange.intake import Entry, take_in
+from co_cli.exchange.intake import Entry, Item, imported
 from co_cli.exchange.report import SKIPPED, ImportEntry, ImportReport
-from co_cli.knowledge import GLOBAL, PROJECT
 from co_cli.settings import PROJECT_FOLDER
 
 if TYPE_CHECKING:
@@ -142,17 +141,12 @@ def import_json(kb: KnowledgeBase, path: str, *, in_global: bool = False, dry_ru
     sources = [source for source in loaded if isinstance(source, _Source)]
     if not sources:
         raise _nothing_readable([problem for problem in loaded if isinstance(problem, ImportEntry)])
-    items: list[Entry | ImportEntry] = []
+    items: list[Item] = []
     for source in loaded:
         items.extend(_items(source) if isinstance(source, _Source) else [source])
     items.extend(ImportEntry(file, "", SKIPPED, "is no file of the JSON form", "unknown") for file in strangers)
-    return ImportReport(
-        path=path,
-        vault=GLOBAL if in_global else PROJECT,
-        dry_run=dry_run,
-        files=tuple(source.path for source in sources),
-        entries=take_in(kb, items, in_global=in_global, dry_run=dry_run),
-    )
+    files = [source.path for source in sources]
+    return imported(kb, path, files, items, what="json", in_global=in_global, dry_run=dry_run)
 
 
 # -------------------------------------------------------------------------------------------------------------- finding
@@ -248,7 +242,7 @@ def _line_of(key: str, text: str) -> int:
 # -------------------------------------------------------------------------------------------------------------- reading
 
 
-def _items(source: _Source) -> Iterator[Entry | ImportEntry]:
+def _items(source: _Source) -> Iterator[Item]:
     """Every entry of a file, and a line for everything in it that is none."""
     yield from _repeated(source, "", source.data)
     if os.path.basename(source.path) in CONTEXT_FILES:
@@ -259,7 +253,7 @@ def _items(source: _Source) -> Iterator[Entry | ImportEntry]:
             yield from _memory_items(source, key, value, category, tag)
 
 
-def _memory_items(source: _Source, key: str, entry: object, category: str, tag: str) -> Iterator[Entry | ImportEntry]:
+def _memory_items(source: _Source, key: str, entry: object, category: str, tag: str) -> Iterator[Item]:
     at = _below("", key)
     if not isinstance(entry, _Object):
         yield source.skip(at, "wrong-type", f"must be an object with a value, not {_type_name(entry)}")
@@ -275,7 +269,7 @@ def _memory_items(source: _Source, key: str, entry: object, category: str, tag: 
     yield made
 
 
-def _context_items(source: _Source) -> Iterator[Entry | ImportEntry]:
+def _context_items(source: _Source) -> Iterator[Item]:
     """The entries of ``context.json``, dated by when that file was last known to say so."""
     dates = {name: _timestamp(source.data[name]) for name in _DATES if source.data.get(name) is not None}
     for name, date in dates.items():
@@ -291,7 +285,7 @@ def _context_items(source: _Source) -> Iterator[Entry | ImportEntry]:
             yield source.skip(_below("", name), "unknown", "there is no such section")
 
 
-def _section_items(source: _Source, at: str, section: Section, value: object) -> Iterator[Entry | ImportEntry]:
+def _section_items(source: _Source, at: str, section: Section, value: object) -> Iterator[Item]:
     if not isinstance(value, _Object):
         yield source.skip(at, "wrong-type", f"must be an object, not {_type_name(value)}")
         return
@@ -318,7 +312,7 @@ def _profile_item(source: _Source, at: str, section: Section, name: str, value: 
     return made
 
 
-def _listed_items(source: _Source, at: str, section: Section, tag: str, value: object) -> Iterator[Entry | ImportEntry]:
+def _listed_items(source: _Source, at: str, section: Section, tag: str, value: object) -> Iterator[Item]:
     if not isinstance(value, list):
         yield source.skip(at, "wrong-type", f"must be a list, not {_type_name(value)}")
         return
@@ -326,7 +320,7 @@ def _listed_items(source: _Source, at: str, section: Section, tag: str, value: o
         yield _entry(source, f"{at}[{position}]", text, section.category, [section.tag, tag], rank=_LISTED)
 
 
-def _keyed_items(source: _Source, at: str, section: Section, tag: str, value: object) -> Iterator[Entry | ImportEntry]:
+def _keyed_items(source: _Source, at: str, section: Section, tag: str, value: object) -> Iterator[Item]:
     if not isinstance(value, _Object):
         yield source.skip(at, "wrong-type", f"must be an object, not {_type_name(value)}")
         return

@@ -1,7 +1,7 @@
 """The knowledge of Skynet: the table ``knowledge`` of its database, and its folder ``knowledge`` of Markdown files.
 
-Owns what that database and that folder look like, and what becomes of an entry that is here already. Must not know how
-topics are stored or shown.
+Owns what that database and that folder look like. Must not know what becomes of an entry that is here already; that is
+:mod:`co_cli.exchange.intake`'s.
 
 Every entry becomes a topic, with its tags, source and dates. The database counts for more than the folder, from which Skynet
 itself took only what the database did not have. It can be done again: an entry that was changed here since stays as it is.
@@ -10,18 +10,17 @@ itself took only what the database did not have. It can be done again: an entry 
 from __future__ import annotations
 
 import os
-from contextlib import closing, nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import closing
+from typing import TYPE_CHECKING
 
-from co_cli.errors import Conflict, Corrupt, Denied, Invalid, NotFound, Unavailable
-from co_cli.exchange.intake import as_rehearsed, rehearsal
-from co_cli.exchange.report import CREATED, SKIPPED, UNCHANGED, UPDATED, ImportEntry, ImportReport
-from co_cli.knowledge import GLOBAL, PROJECT, TOPIC
+from co_cli.errors import Corrupt, Invalid, NotFound, Unavailable
+from co_cli.exchange.intake import Document, Item, imported
+from co_cli.exchange.report import SKIPPED, ImportEntry, ImportReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from co_cli.knowledge import KnowledgeBase, Note
+    from co_cli.knowledge import KnowledgeBase
 
 FORMS = "Name a Skynet database, the folder that it lies in, such as ~/.skynet, or a folder of Markdown files."
 """The paths that are accepted, as a hint."""
@@ -30,24 +29,6 @@ _ENDINGS = (".db", ".sqlite", ".sqlite3")
 _MAGIC = b"SQLite format 3\0"
 _SOURCES = ("user", "seed", "api")
 _COLUMNS = ("topic", "content", "tags", "source", "created_at", "updated_at")
-
-
-class _Entry(NamedTuple):
-    """A topic as it stands in the database or in a file."""
-
-    file: str
-    at: str
-    name: object
-    content: object
-    tags: object = ()
-    source: object = "user"
-    created: str = ""
-    updated: str = ""
-
-    def line(self, outcome: str, note: Note | None = None, code: str = "", reason: str = "") -> ImportEntry:
-        """The line of the report for this entry."""
-        ref, summary = (note.ref, note.summary) if note else ("", "")
-        return ImportEntry(self.file, self.at, outcome, reason, code, ref, summary=summary if outcome != SKIPPED else "")
 
 
 def import_skynet(kb: KnowledgeBase, path: str, *, in_global: bool = False, dry_run: bool = False) -> ImportReport:
@@ -59,16 +40,10 @@ def import_skynet(kb: KnowledgeBase, path: str, *, in_global: bool = False, dry_
         raise Invalid("There is no path to import from.", FORMS)
     path = os.path.abspath(os.path.expanduser(path))
     databases, documents = _find(path)
-    items: list[_Entry | ImportEntry] = []
-    for database in databases:
-        items.extend(_rows(database))
+    items = [item for database in databases for item in _rows(database)]
     items.extend(item for document in documents for item in _document(document))
-    vault = GLOBAL if in_global else PROJECT
-    with rehearsal(kb, (TOPIC,)) if dry_run else nullcontext(kb) as target:
-        store = _Store(target, vault)
-        lines = [store.keep(item) if isinstance(item, _Entry) else item for item in items]
     files = (*databases, *documents)
-    return ImportReport(path, vault, dry_run, files, tuple(as_rehearsed(lines) if dry_run else lines))
+    return imported(kb, path, files, items, what="skynet", in_global=in_global, dry_run=dry_run)
 
 
 # --------------------------------------------------------------------------------------------------------------- finding
@@ -119,22 +94,27 @@ def _columns(path: str) -> tuple[str, ...]:
     return tuple(name for name in _COLUMNS if name in found) if {"topic", "content"} <= found else ()
 
 
-def _rows(path: str) -> Iterator[_Entry | ImportEntry]:
+def _rows(path: str) -> Iterator[Item]:
     columns = _columns(path)
     newest = "updated_at DESC, " if "updated_at" in columns else ""
     # of two topics that are one here, the one that was changed last comes first, and counts
     for row in _ask(path, f"SELECT {', '.join(columns)} FROM knowledge ORDER BY {newest}topic"):
         values = dict(zip(columns, row, strict=True))
-        yield _Entry(
+        source = values.get("source") or "user"
+        yield Document(
             path,
             f"knowledge.{values['topic']}",
             values["topic"],
             values["content"],
-            values.get("tags") or (),
-            values.get("source") or "user",
-            _timestamp(values.get("created_at")),
-            _timestamp(values.get("updated_at")),
+            _tags(values.get("tags")),
+            str(source) if source in _SOURCES else "user",
+            created=_timestamp(values.get("created_at")),
+            updated=_timestamp(values.get("updated_at")),
         )
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    return tuple(value.split(",")) if isinstance(value, str) else ()
 
 
 def _ask(path: str, query: str) -> list[tuple[object, ...]]:
@@ -151,7 +131,7 @@ def _ask(path: str, query: str) -> list[tuple[object, ...]]:
         raise Corrupt(f"{path} cannot be read: {error}.", "Nothing was imported.") from error
 
 
-def _document(path: str) -> Iterator[_Entry | ImportEntry]:
+def _document(path: str) -> Iterator[Item]:
     """A file of the folder: an optional first line of tags, and the text."""
     name = os.path.basename(path).removesuffix(".md")
     try:
@@ -167,7 +147,8 @@ def _document(path: str) -> Iterator[_Entry | ImportEntry]:
         return
     first, _, rest = text.partition("\n")
     has_tags = first.lower().startswith("tags:")
-    yield _Entry(path, "", name, rest if has_tags else text, first[len("tags:") :] if has_tags else (), "seed")
+    tags = _tags(first[len("tags:") :]) if has_tags else ()
+    yield Document(path, "", name, rest if has_tags else text, tags, "seed")
 
 
 def _timestamp(value: object) -> str:
@@ -182,81 +163,3 @@ def _timestamp(value: object) -> str:
     except (ValueError, OverflowError, OSError):
         return ""
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat(timespec="seconds")
-
-
-# --------------------------------------------------------------------------------------------------------------- keeping
-
-
-class _Store:
-    """The vault that is imported into."""
-
-    def __init__(self, kb: KnowledgeBase, vault: str) -> None:
-        self._kb = kb
-        self._vault = vault
-        self._kept: dict[str, _Entry] = {}
-
-    def keep(self, entry: _Entry) -> ImportEntry:
-        """Make the topic of an entry, or bring the one that there is up to date."""
-        wrong = _what_is_wrong(entry)
-        if wrong:
-            return entry.line(SKIPPED, code="wrong-type", reason=wrong)
-        try:
-            return self._keep(entry, f"{self._vault[0]}:{entry.name}")
-        except (Invalid, Conflict, Denied) as error:
-            if isinstance(error, Denied) and error.code != "secret":
-                raise  # the vault as a whole is closed to co, not just to this entry
-            return entry.line(SKIPPED, code=error.code, reason=error.message)
-
-    def _keep(self, entry: _Entry, name: str) -> ImportEntry:
-        try:
-            known = self._kb.topic(name)
-        except NotFound:
-            known = None
-        if known and known.ref in self._kept:
-            other = self._kept[known.ref]
-            reason = f"{other.line(SKIPPED).origin} has the same name here, and counts"
-            return entry.line(SKIPPED, code="outdone", reason=reason)
-        source = str(entry.source) if entry.source in _SOURCES else "user"
-        tags = tuple(str(entry.tags).split(",")) if isinstance(entry.tags, str) else ()
-        if known and _is_newer(known, entry) and not self._says_the_same(known, entry, tags):
-            self._kept[known.ref] = entry
-            reason = f"{known.ref} was written after it, and keeps its text"
-            return entry.line(SKIPPED, known, "newer-here", reason)
-        saved = self._kb.write_topic(
-            name,
-            str(entry.content),
-            tags=tags,
-            source=source,
-            created=entry.created,
-            updated=entry.updated,
-            expected_sha=known.sha if known else "",
-        )
-        self._kept[saved.note.ref] = entry
-        outcome = {"created": CREATED, "updated": UPDATED, "unchanged": UNCHANGED}[saved.outcome]
-        renamed = saved.note.slug != entry.name and outcome == CREATED
-        return entry.line(outcome, saved.note, reason=f"its name here is {saved.note.slug}" if renamed else "")
-
-    @staticmethod
-    def _says_the_same(known: Note, entry: _Entry, tags: Sequence[str]) -> bool:
-        wanted = {tag.strip().lstrip("#").casefold() for tag in tags} - {""}
-        text = str(entry.content).replace("\r\n", "\n").strip()
-        return known.body == text and {tag.casefold() for tag in known.tags} == wanted
-
-
-def _what_is_wrong(entry: _Entry) -> str:
-    for what, value in (("name", entry.name), ("content", entry.content)):
-        if not isinstance(value, str):
-            return f"the {what} must be a text, not {type(value).__name__}" if value is not None else f"there is no {what}"
-    return ""
-
-
-def _is_newer(known: Note, entry: _Entry) -> bool:
-    """Whether a topic here was written after an entry; one without a date was there first."""
-    from datetime import datetime
-
-    here = known.updated or known.created
-    if not (entry.updated or entry.created) or not here:
-        return True
-    there = datetime.fromisoformat(entry.updated or entry.created)
-    moment = datetime.fromisoformat(here)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=there.tzinfo)) >= there

@@ -113,6 +113,19 @@ MIGRATIONS = (
     )
     INSERT OR IGNORE INTO topic_tags SELECT tag, note FROM split WHERE tag != '';
     """,
+    # what an index does not know yet is read anew from the notes, whose vectors stay
+    """
+    ALTER TABLE notes ADD COLUMN language TEXT NOT NULL DEFAULT '';
+    CREATE INDEX notes_language ON notes (language) WHERE language != '';
+    UPDATE notes SET stamp = 0, sha = NULL WHERE kind = 'memory' AND problem IS NULL;
+    DELETE FROM meta WHERE key = 'state:memory';
+    """,
+    """
+    ALTER TABLE passages ADD COLUMN anchor TEXT NOT NULL DEFAULT '';  -- the name of the last of its headings
+    ALTER TABLE passages ADD COLUMN page INTEGER NOT NULL DEFAULT 0;  -- that it stands on; 0 where there are none
+    UPDATE notes SET stamp = 0, sha = NULL WHERE kind != 'memory' AND problem IS NULL;
+    DELETE FROM meta WHERE key IN ('state:topic', 'state:article');
+    """,
 )
 
 

@@ -18,7 +18,7 @@ from co_cli.index.database import Damaged, complaints
 from co_cli.index.store import as_text, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from co_cli.index.store import Index
 
@@ -51,6 +51,8 @@ class Narrowing(NamedTuple):
     before: float | None = None
     today: str = ""
     """Notes that have expired before this day are left out; empty: none are."""
+    languages: Container[str] | None = None
+    """Notes for other programming languages are left out; ``None``: none are."""
 
     def condition(self, index: Index) -> tuple[str, list[object]]:
         """What a note has to be, as SQL with its values; empty where every note will do."""
@@ -78,7 +80,18 @@ class Narrowing(NamedTuple):
             demand("n.created < ? AND n.created > 0", self.before)
         if some_expire:
             demand("(n.expires = '' OR n.expires >= ?)", self.today)
+        foreign = self._foreign(index)
+        if foreign:
+            demand(f"n.language NOT IN ({','.join('?' * len(foreign))})", *foreign)
         return " AND ".join(parts), values
+
+    def _foreign(self, index: Index) -> list[str]:
+        """The languages of notes that are for others."""
+        if self.languages is None:
+            return []
+        with complaints(index.path):
+            named = index.connection.execute("SELECT DISTINCT language FROM notes WHERE language != ''")
+            return [language for (language,) in named if language not in self.languages]
 
     def _leaves_out(self, index: Index) -> bool:
         """Whether there are notes of other kinds: where there are only topics, to ask for topics is to ask for all."""
@@ -113,6 +126,8 @@ class Passage(NamedTuple):
     stamp: int
     created: float
     pinned: int
+    anchor: str = ""
+    page: int = 0
 
 
 def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
@@ -176,7 +191,7 @@ def _quoted(row: Sequence[str]) -> str:
 
 _PASSAGES = """
     SELECT p.id, p.start, p.stop, p.line, p.heading, p.length, p.name, p.tags, p.body,
-           n.id, n.kind, n.name, n.number, n.title, n.parts, n.sha, n.stamp, n.created, n.pinned
+           n.id, n.kind, n.name, n.number, n.title, n.parts, n.sha, n.stamp, n.created, n.pinned, p.anchor, p.page
     FROM passages p JOIN notes n ON n.id = p.note
 """
 

@@ -31,6 +31,8 @@ class Part(NamedTuple):
     heading: str
     text: str
     digest: int
+    anchor: str = ""
+    page: int = 0
 
 
 class Entry(NamedTuple):
@@ -50,6 +52,7 @@ class Entry(NamedTuple):
     expires: str = ""
     pinned: bool = False
     private: bool = False
+    language: str = ""
     parts: Sequence[Part] = ()
     links: Sequence[tuple[str, str, int]] = ()
     """Where each link leads, as it is written, and its line."""
@@ -76,7 +79,7 @@ TOPIC = "topic"
 _TABLES = ("topic_tags", "meta", "notes", "links", "frequent", "vocabulary", "codes")
 _KEPT = (
     *("stamp", "sha", "problem", "number", "title", "tags", "created"),
-    *("category", "key", "expires", "pinned", "private", "parts"),
+    *("category", "key", "expires", "pinned", "private", "language", "parts"),
 )
 _PUT = f"""
     INSERT INTO notes (kind, name, {", ".join(_KEPT)}) VALUES (?, ?{", ?" * len(_KEPT)})
@@ -88,8 +91,8 @@ _TAKE_OUT = """
     WHERE note = ?
 """
 _PUT_PASSAGE = """
-    INSERT INTO passages (note, start, stop, line, heading, digest, length, name, tags, body)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO passages (note, start, stop, line, heading, digest, anchor, page, length, name, tags, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -162,7 +165,7 @@ class Index:
         """Take a note in, in the place of what was known of its file."""
         known = self.find(entry.kind, entry.name)
         vectors = self._take_out_passages(known.id) if known else {}
-        fields = (entry.kind, stored(entry.name), *entry[2:7], folded_tags(entry.tags), *entry[8:14], len(entry.parts))
+        fields = (entry.kind, stored(entry.name), *entry[2:7], folded_tags(entry.tags), *entry[8:15], len(entry.parts))
         note = self.connection.execute(_PUT, fields).get
         if entry.kind == TOPIC:
             self._put_tags(note, entry.tags)
@@ -171,7 +174,7 @@ class Index:
             name = title + terms(part.heading) if part.heading else title
             body = terms(part.text)
             length = 2 * len(name) + len(tags) + len(body)
-            place = (part.start, part.stop, part.line, part.heading, part.digest)
+            place = (part.start, part.stop, part.line, part.heading, part.digest, part.anchor, part.page)
             self.connection.execute(_PUT_PASSAGE, (note, *place, length, *map(as_line, (name, tags, body))))
             if part.digest in vectors:
                 self.put_vectors([(self.connection.last_insert_rowid(), *vectors[part.digest])])

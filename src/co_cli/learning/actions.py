@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from co_cli.errors import Conflict, Corrupt, Invalid, NotFound
 from co_cli.knowledge import GLOBAL, MEMORY
 from co_cli.learning import proposal as p
+from co_cli.note import TOPIC, parse_ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +21,47 @@ if TYPE_CHECKING:
     from co_cli.learning.proposal import Proposal
 
 
+_MARK = 12
+
+
 def carry_out(kb: KnowledgeBase, proposal: Proposal) -> None:
     """Do what is proposed; raises ``Conflict`` where the notes that it names are no longer what it was made for."""
+    changed = changed_since(kb, proposal)
     try:
         _ACTIONS[proposal.action](kb, proposal)
     except NotFound as error:
         raise _left_behind(proposal, error.message) from error
+    if changed:  # said last: that a note was replaced or put away says more
+        hint = f"Nothing was changed. Look at it: co review {proposal.ref}"
+        raise Conflict(f"{', '.join(changed)} has changed since {proposal.ref} was proposed.", hint)
+
+
+def concerned(proposal: Proposal) -> tuple[str, ...]:
+    """The refs of the notes that it would change, as far as it names them."""
+    if proposal.action == p.TOPIC:
+        return (f"{'g:' if proposal.vault == GLOBAL else ''}topic:{proposal.fields.get('name', '')}",)
+    return tuple(filter(None, (*proposal.refs, str(proposal.fields.get("by", "")))))
+
+
+def changed_since(kb: KnowledgeBase, proposal: Proposal) -> list[str]:
+    """The refs of the notes that are no longer what they were when it was proposed."""
+    refs = concerned(proposal) if proposal.seen else ()
+    marks = (*proposal.seen, *[""] * len(refs))  # refs that somebody added by hand have none
+    return [ref for ref, mark in zip(refs, marks, strict=False) if mark != mark_of(found(kb, ref))]
+
+
+def mark_of(note: Note | None) -> str:
+    """What tells a note as it is from what it will be, and from another that may get its number."""
+    return note.sha[:_MARK] if note else "none"
+
+
+def found(kb: KnowledgeBase, ref: str) -> Note | None:
+    """The note that a ref names, if there is one."""
+    try:
+        parsed = parse_ref(ref)
+        return kb.topic(ref) if parsed and parsed.kind == TOPIC else kb.named(ref)
+    except NotFound:
+        return None
 
 
 def _left_behind(proposal: Proposal, why: str) -> Conflict:
@@ -107,6 +143,13 @@ def _link(kb: KnowledgeBase, proposal: Proposal, new: Note, old: list[Note]) -> 
     kb.supersede([note.ref for note in old], by=new.ref, because=str(proposal.fields.get("because", "")))
 
 
+def _move(kb: KnowledgeBase, proposal: Proposal) -> None:
+    if proposal.fields.get("to") == GLOBAL:
+        kb.promote(proposal.refs)
+    else:
+        kb.demote(proposal.refs)
+
+
 def _not_yet(kb: KnowledgeBase, proposal: Proposal) -> None:
     del kb
     raise Corrupt(f"{proposal.ref}: this version of co cannot do {proposal.action!r}.", "Update co, or reject it.")
@@ -121,5 +164,5 @@ _ACTIONS: dict[str, Callable[[KnowledgeBase, Proposal], None]] = {
     p.ARTICLE: _not_yet,
     p.ARCHIVE: _archive,
     p.FORGET: _forget,
-    p.MOVE: _not_yet,
+    p.MOVE: _move,
 }

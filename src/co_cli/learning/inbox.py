@@ -12,14 +12,15 @@ leaves the folder out.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli import memory
 from co_cli.errors import CoError, Conflict, Invalid, NotFound
 from co_cli.files import is_within, make_folder, read_bytes, replace_file, sweep
-from co_cli.knowledge import GLOBAL, PROJECT
-from co_cli.learning.actions import carry_out
+from co_cli.knowledge import GLOBAL, MEMORY, PROJECT
+from co_cli.learning.actions import carry_out, changed_since, concerned, found, mark_of
 from co_cli.learning.proposal import (
     ACTIONS,
     KINDS,
@@ -36,14 +37,14 @@ from co_cli.learning.proposal import (
     render,
     reworded,
 )
-from co_cli.note import NoteError, Problem, numbers_in, sha_of
+from co_cli.note import NoteError, Problem, numbers_in
 from co_cli.vault import documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from co_cli.draft import Draft
-    from co_cli.knowledge import FileChange, KnowledgeBase, Vault
+    from co_cli.knowledge import FileChange, KnowledgeBase, Note, Vault
 
 __all__ = [
     "ACTIONS",
@@ -60,6 +61,7 @@ __all__ = [
     "accept",
     "changed_since",
     "changes",
+    "count",
     "forget_rejected",
     "get",
     "is_due",
@@ -81,6 +83,9 @@ PROPOSED, WAITING, REJECTED, NOTHING, REFUSED = "proposed", "waiting already", "
 """What became of something that was proposed."""
 _REHEARSED = (SAVE, REVISE, TOPIC)
 """Actions that are tried before they are proposed, since they may come to nothing, or may not be done at all."""
+
+
+_FEW = 3
 
 
 class Listing(NamedTuple):
@@ -105,16 +110,24 @@ class Outcome(NamedTuple):
 
 def proposals(kb: KnowledgeBase) -> Listing:
     """All that waits in the inboxes of both vaults, by vault and number; what was put off is among it."""
-    found: list[Proposal] = []
+    waits: list[Proposal] = []
     problems: list[Problem] = []
     for vault in kb.vaults:
-        found.extend(_in(vault, problems))
-    return Listing(tuple(found), tuple(problems))
+        waits.extend(_in(vault, problems))
+    return Listing(tuple(waits), tuple(problems))
 
 
 def waiting(kb: KnowledgeBase) -> tuple[Proposal, ...]:
     """What is to be shown today."""
     return tuple(filter(is_due, proposals(kb).proposals))
+
+
+def count(kb: KnowledgeBase) -> int:
+    """How many files wait to be looked at today, without reading what they say."""
+    today = _today()
+    contents = (raw for vault in kb.vaults for _path, raw in _files(vault, []))
+    days = (re.search(rb"(?m)^later: ['\"]?([0-9-]{10})", raw) for raw in contents)
+    return sum(not day or day[1].decode() <= today for day in days)
 
 
 def get(kb: KnowledgeBase, name: str) -> Proposal:
@@ -125,25 +138,27 @@ def get(kb: KnowledgeBase, name: str) -> Proposal:
         raise Invalid(f"{name!r} names no proposal.", "Names look like p3 or g2: co review --list")
     vaults = {"p": (PROJECT,), "g": (GLOBAL,), "": (PROJECT, GLOBAL)}[letter]
     listing = proposals(kb)
-    found = [each for each in listing.proposals if each.vault in vaults and each.id == int(number)]
-    if len(found) > 1:
-        where = "\n".join(each.path for each in found)
-        raise Conflict(f"{len(found)} proposals could be meant by {name}.", "Name it in full, such as p3.", details=where)
-    if not found:
+    meant = [each for each in listing.proposals if each.vault in vaults and each.id == int(number)]
+    if len(meant) > 1:
+        where = "\n".join(each.path for each in meant)
+        raise Conflict(f"{len(meant)} proposals could be meant by {name}.", "Name it in full, such as p3.", details=where)
+    if not meant:
         for problem in listing.problems:
             if int(number) in numbers_in(problem.path):
                 raise NotFound(f"{name} cannot be read: {problem}.", problem.hint)
         raise NotFound(f"There is no proposal {name}.", "`co review --list` lists what waits.")
-    return found[0]
+    return meant[0]
 
 
 def is_due(proposal: Proposal) -> bool:
     """Whether it is to be shown today."""
-    if not proposal.later:
-        return True
+    return not proposal.later or proposal.later <= _today()
+
+
+def _today() -> str:
     from datetime import datetime
 
-    return proposal.later <= datetime.now().astimezone().date().isoformat()
+    return datetime.now().astimezone().date().isoformat()
 
 
 def changes(kb: KnowledgeBase, proposal: Proposal) -> tuple[FileChange, ...]:
@@ -151,28 +166,25 @@ def changes(kb: KnowledgeBase, proposal: Proposal) -> tuple[FileChange, ...]:
     return kb.rehearse(lambda rehearsal: carry_out(rehearsal, _unguarded(proposal)))
 
 
-def changed_since(proposal: Proposal, found: Iterable[FileChange]) -> bool:
-    """Whether the note that it would replace is no longer the one that it was made for."""
-    expected = proposal.fields.get("expected_sha")
-    before = next((change.before for change in found if change.before is not None), None)
-    return expected is not None and expected != ("" if before is None else sha_of(before))
-
-
 def _in(vault: Vault, problems: list[Problem]) -> Iterator[Proposal]:
     """The proposals of one inbox, by number; each file that is none is a problem."""
+    read = []
+    for path, raw in _files(vault, problems):
+        try:
+            read.append(parse(raw, vault=vault.name, path=path))
+        except NoteError as error:
+            problems.append(error.problem)
+    yield from sorted(read, key=lambda proposal: (proposal.id, proposal.path))
+
+
+def _files(vault: Vault, problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
     folder = _folder(vault)
     if not os.path.isdir(folder):
         return
-    if not _is_safe(vault, folder):
+    if _is_safe(vault, folder):
+        yield from documents(folder, problems)
+    else:
         problems.append(Problem(folder, "a symbolic link that leaves the vault is not followed", code="link"))
-        return
-    found = []
-    for path, raw in documents(folder, problems):
-        try:
-            found.append(parse(raw, vault=vault.name, path=path))
-        except NoteError as error:
-            problems.append(error.problem)
-    yield from sorted(found, key=lambda proposal: (proposal.id, proposal.path))
 
 
 def _folder(vault: Vault) -> str:
@@ -192,7 +204,7 @@ def propose(kb: KnowledgeBase, proposed: Iterable[Proposal]) -> tuple[Outcome, .
     What waits already, was rejected before, or would change nothing is left out; what could never be accepted is refused,
     and stops none of the others.
     """
-    tried = [_tried(kb, proposal) for proposal in proposed]
+    tried = _marked(kb, [_tried(kb, proposal) for proposal in proposed])
     for vault in kb.vaults:
         mine = [place for place, each in enumerate(tried) if each.state == PROPOSED and each.proposal.vault == vault.name]
         if mine:
@@ -205,27 +217,40 @@ def _tried(kb: KnowledgeBase, proposal: Proposal) -> Outcome:
     """Whether it can be proposed at all, and whether it would change anything."""
     try:
         ready = checked(proposal)
-        ready = ready._replace(fingerprint=identity(ready), created=ready.created or memory.now(), later="")
-        if ready.action in _REHEARSED:
-            found = changes(kb, ready)
-            if not found:
-                return Outcome(ready, NOTHING)
-            ready = _guarded(ready, found)
+        ready = ready._replace(fingerprint=identity(ready), created=ready.created or memory.now(), later="", seen=())
+        if ready.action in _REHEARSED and not changes(kb, ready):
+            return Outcome(ready, NOTHING)
     except CoError as error:
         return Outcome(proposal, REFUSED, error)
     return Outcome(ready, PROPOSED)
 
 
-def _guarded(proposal: Proposal, found: Iterable[FileChange]) -> Proposal:
-    """With the hash of the text that it would replace, so that nothing written later is overwritten unseen."""
-    if proposal.action == SAVE or "expected_sha" in proposal.fields:
-        return proposal
-    before = next((change.before for change in found if change.before is not None), None)
-    return proposal._replace(fields={**proposal.fields, "expected_sha": "" if before is None else sha_of(before)})
+def _marked(kb: KnowledgeBase, tried: list[Outcome]) -> list[Outcome]:
+    """The proposals with marks of the notes as they are, so that nothing is done later to what has changed since."""
+    refs = {ref for each in tried if each.state == PROPOSED for ref in concerned(each.proposal)}
+    notes = _notes(kb, refs)
+    return [_marked_one(each, notes) if each.state == PROPOSED else each for each in tried]
+
+
+def _notes(kb: KnowledgeBase, refs: Collection[str]) -> dict[str, Note | None]:
+    """The notes that refs name; where there are many, all notes are read once."""
+    if len(refs) <= _FEW:
+        return {ref: found(kb, ref) for ref in refs}
+    listed = (*kb.list((MEMORY,)).notes, *kb.list((MEMORY,), archived=True).notes)
+    by_ref = {note.ref: note for note in reversed(listed)}
+    return {ref: by_ref[ref] if ref in by_ref else found(kb, ref) for ref in refs}
+
+
+def _marked_one(outcome: Outcome, notes: Mapping[str, Note | None]) -> Outcome:
+    proposal = outcome.proposal
+    for ref in concerned(proposal) if proposal.action != TOPIC else ():
+        if notes[ref] is None:
+            return Outcome(proposal, REFUSED, NotFound(f"There is no note {ref}.", "`co list` shows what there is."))
+    return outcome._replace(proposal=proposal._replace(seen=tuple(mark_of(notes[ref]) for ref in concerned(proposal))))
 
 
 def _unguarded(proposal: Proposal) -> Proposal:
-    return proposal._replace(fields={name: value for name, value in proposal.fields.items() if name != "expected_sha"})
+    return proposal._replace(seen=())
 
 
 def _put(vault: Vault, ready: list[Proposal]) -> Iterator[Outcome]:
@@ -378,5 +403,6 @@ def _rewrite(kb: KnowledgeBase, proposal: Proposal, raw: bytes) -> Proposal:
     with vault.change("propose"):
         _check_waits(proposal)
         _check_safe(vault, _folder(vault))
+        sweep(_folder(vault))
         replace_file(proposal.path, raw, _MODE)
     return kept

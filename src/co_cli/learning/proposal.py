@@ -50,10 +50,10 @@ _MEMORY = {
 }
 ACTIONS: Mapping[str, Mapping[str, str]] = {
     SAVE: _MEMORY,
-    REVISE: {"tags": _TAGS, "expires": _TEXT, "pinned": _FLAG, "force": _FLAG, "expected_sha": _TEXT},
+    REVISE: {"tags": _TAGS, "expires": _TEXT, "pinned": _FLAG, "force": _FLAG},
     SUPERSEDE: {**_MEMORY, "by": _TEXT, "because": _TEXT},
     MERGE: {**_MEMORY, "because": _TEXT},
-    TOPIC: {"name": _TEXT, "tags": _TAGS, "source": _TEXT, "created": _TEXT, "updated": _TEXT, "expected_sha": _TEXT},
+    TOPIC: {"name": _TEXT, "tags": _TAGS, "source": _TEXT, "created": _TEXT, "updated": _TEXT},
     ARTICLE: {**dict.fromkeys(("source", "title", "name", "fetched", "author", "date"), _TEXT), "tags": _TAGS},
     ARCHIVE: {},
     FORGET: {},
@@ -67,7 +67,7 @@ WITH_TEXT = (SAVE, TOPIC, ARTICLE, MERGE)
 WITH_REFS = (REVISE, SUPERSEDE, MERGE, ARCHIVE, FORGET, MOVE)
 """The actions that are about notes which are there."""
 
-_OWN = ("kind", "action", "refs", "reason", "evidence", "proposed", "later", "fingerprint")
+_OWN = ("kind", "action", "refs", "reason", "evidence", "seen", "proposed", "later", "fingerprint")
 _PRIVATE = "private"
 _QUOTE = 2000
 
@@ -107,6 +107,8 @@ class Proposal(NamedTuple):
     """The day before which it is not shown."""
     fingerprint: str = ""
     """What it was proposed as, whatever somebody has made of its text since."""
+    seen: tuple[str, ...] = ()
+    """The notes that it would change, as they were: a mark for each, ``none`` where there was none."""
 
     @property
     def ref(self) -> str:
@@ -135,7 +137,7 @@ def identity(proposal: Proposal) -> str:
     import hashlib
 
     named = (str(proposal.fields.get(name, "")) for name in ("name", "by", "to"))
-    marks = {name: value for name, value in proposal.fields.items() if name not in ("expected_sha", "source", "created")}
+    marks = {name: value for name, value in proposal.fields.items() if name not in ("source", "created")}
     about = fold(proposal.content) if proposal.content.strip() else repr(sorted(marks.items()))
     parts = (proposal.kind, proposal.action, *sorted(proposal.refs), "", *map(fold, named), about)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -147,7 +149,7 @@ def checked(proposal: Proposal) -> Proposal:
 
     try:
         _check(proposal)
-        fields = {name: value for name, value in proposal.fields.items() if value != "" or name == "expected_sha"}
+        fields = {name: value for name, value in proposal.fields.items() if value != ""}
         quote = proposal.evidence.quote.strip()[:_QUOTE]
         evidence = Evidence(quote, proposal.evidence.session.strip(), tuple(map(str.strip, proposal.evidence.refs)))
         memory.check_words(proposal.content, proposal.reason, *_texts_of(fields), *proposal.refs, quote, evidence.session)
@@ -223,6 +225,7 @@ def render(proposal: Proposal) -> bytes:
         **proposal.fields,
         "reason": proposal.reason,
         "evidence": evidence,
+        "seen": list(proposal.seen),
         "proposed": proposal.created,
         "later": proposal.later,
         "fingerprint": proposal.fingerprint,
@@ -275,6 +278,7 @@ def _typed(header: Mapping[str, Any], body: str, vault: str) -> Proposal:
         created=header.get("proposed", ""),
         later=later,
         fingerprint=header.get("fingerprint", ""),
+        seen=_refs(header.get("seen"), "seen"),
     )
 
 

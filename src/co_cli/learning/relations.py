@@ -25,7 +25,10 @@ from co_cli.learning.vocabulary import (
 from co_cli.note import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Near = Callable[[str, str], float | None]
+    """Tells the cosine of the vectors of two texts, or that there is none."""
 
 DUPLICATE, CONTRADICTION, UNRELATED = "duplicate", "contradiction", "unrelated"
 LABELS = (DUPLICATE, CONTRADICTION, UNRELATED)
@@ -55,6 +58,8 @@ class Said(NamedTuple):
 
 
 _NONE = Relation(UNRELATED)
+_PERHAPS = Relation(UNRELATED, "nearly the same words")
+"""What may be the same: their vectors decide."""
 
 
 def said(text: str, *, category: str = "", key: str = "", language: str = "") -> Said:
@@ -62,25 +67,29 @@ def said(text: str, *, category: str = "", key: str = "", language: str = "") ->
     return Said(text, fold(text), read(text), category, key, language.casefold())
 
 
-def judge(one: Said | str, other: Said | str, *, cosine: float | None = None) -> Relation:
-    """How two statements stand to each other; ``cosine`` is that of their vectors, where there are any."""
+def judge(one: Said | str, other: Said | str, *, near: Near | None = None) -> Relation:
+    """How two statements stand to each other; ``near`` tells the cosine of two texts, and is asked where it matters only."""
     one = said(one) if isinstance(one, str) else one
     other = said(other) if isinstance(other, str) else other
     if one.folded == other.folded:
         return Relation(DUPLICATE, "the same words")
     if one.language and other.language and one.language != other.language:
         return _NONE
-    found = _compare_all(one.statements, other.statements, cosine)
+    found = _compare_all(one.statements, other.statements)
+    if found is _PERHAPS:
+        cosine = near(one.text, other.text) if near else None
+        same = cosine is not None and cosine >= _NEAR
+        found = Relation(DUPLICATE, "nearly the same words and meaning") if same else _NONE
     if one.key and (one.category, one.key) == (other.category, other.key) and found.label != DUPLICATE:
         return Relation(CONTRADICTION, found.reason or f"the same key, {one.key}, with another value")
     return found
 
 
-def _compare_all(ones: Sequence[Statement], others: Sequence[Statement], cosine: float | None) -> Relation:
+def _compare_all(ones: Sequence[Statement], others: Sequence[Statement]) -> Relation:
     """Compare each sentence with each: one that is denied is enough, but to be the same all have to be."""
     if len(ones) == len(others) == 1:
-        return _compare(ones[0], others[0], cosine)
-    grid = [[_compare(one, other, None) for other in others] for one in ones]
+        return _compare(ones[0], others[0])
+    grid = [[_compare(one, other) for other in others] for one in ones]
     for row in grid:
         for found in row:
             if found.label == CONTRADICTION:
@@ -115,7 +124,7 @@ def _only(tokens: Iterable[Token], others: Counter[str]) -> tuple[Token, ...]:
     return tuple(found)
 
 
-def _compare(one: Statement, other: Statement, cosine: float | None) -> Relation:
+def _compare(one: Statement, other: Statement) -> Relation:
     difference = _difference(one, other)
     rejected = _rejection(one, other, difference) or _rejection(other, one, _turned(difference))
     if rejected:
@@ -130,7 +139,7 @@ def _compare(one: Statement, other: Statement, cosine: float | None) -> Relation
         found = _other_value(one, other, difference)
         if found:
             return found
-    return _nearness(one, other, difference, cosine)
+    return _PERHAPS if _is_nearly(one, other, difference) else _NONE
 
 
 def _turned(difference: _Difference) -> _Difference:
@@ -149,14 +158,12 @@ def _crossed(one: Statement, other: Statement) -> bool:
     return bool(subjects[0] & objects[1] and subjects[1] & objects[0])
 
 
-def _nearness(one: Statement, other: Statement, difference: _Difference, cosine: float | None) -> Relation:
-    """The same in nearly the same words: what one of them adds says little, and the vectors agree."""
+def _is_nearly(one: Statement, other: Statement, difference: _Difference) -> bool:
+    """Whether what one of them adds says little; their meaning decides then."""
     left = (*difference.one, *difference.other)
     telling = [token for token in left if token.kind != WORD or token.stem in ALTERNATIVES or token.stem in SINGLE]
     size = len({token.stem for token in (*one.content, *other.content)})
-    if telling or cosine is None or cosine < _NEAR or len(left) * 3 > size:
-        return _NONE
-    return Relation(DUPLICATE, "nearly the same words and meaning")
+    return not telling and len(left) * 3 <= size
 
 
 # ------------------------------------------------------------------------------------------------------------ contradictions

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.index import search
 from co_cli.index.analysis import asked_for, sought, terms
 from co_cli.index.store import as_line
-from co_cli.note import FOLDERS, lasting_name
+from co_cli.note import FOLDERS, GLOBAL, lasting_name
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, BESIDE, MEANING, PHRASE, Hit, Why, moment
 from co_cli.retrieval.standing import in_force
@@ -199,6 +199,7 @@ class _Question:
             moment(only.before) if only.before else None,
             # a day before yesterday: which day it is, is different elsewhere, and what is read tells for certain
             "" if only.expired else time.strftime("%Y-%m-%d", time.localtime(time.time() - 2 * _DAY)),
+            only.languages if source.vault.name == GLOBAL else None,
         )
 
     def _by_words(self, narrowing: Sequence[Narrowing]) -> tuple[Weights, set[Key]]:
@@ -425,15 +426,18 @@ class _Question:
         if not (stamp and stamp == passage.stamp) and bytes.fromhex(note.sha) != passage.sha:
             return self._changed_hit(key, note, score)
         why = self._why(key, shown, passage)
-        return Hit(note, round(score, 4), why, note.body[passage.start : passage.stop], passage.heading, passage.line)
+        content = note.body[passage.start : passage.stop]
+        return Hit(note, round(score, 4), why, content, passage.heading, passage.line, passage.anchor, passage.page)
 
     def _changed_hit(self, key: Key, note: Note, score: float) -> Hit | None:
         """A note that was changed in this very moment: it is an answer if it still has words that were asked for."""
-        shown = self.shown[key]
-        name, tags, body = (as_line(terms(text)) for text in (note.title, " ".join(note.tags), note.body))
+        from co_cli.pages import without_marks
+
+        shown, content = self.shown[key], without_marks(note.body)
+        name, tags, body = (as_line(terms(text)) for text in (note.title, " ".join(note.tags), content))
         now = self.counted[shown].passage._replace(name=name, tags=tags, body=body)
         why = self._why(key, shown, now)
-        return Hit(note, round(score, 4), why, note.body) if why.words and self._has_phrases(now) else None
+        return Hit(note, round(score, 4), why, content) if why.words and self._has_phrases(now) else None
 
     def _why(self, key: Key, shown: Key, passage: Passage) -> Why:
         found = {word: where for word, each in self.asked.words.items() if (where := scoring.places(passage, each))}

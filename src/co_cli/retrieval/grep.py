@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.chunking import split
 from co_cli.note import MEMORY, instant
+from co_cli.pages import without_marks
 from co_cli.retrieval.hit import ALL, ANY, FILTER, PHRASE, Hit, Recalled, Why
 from co_cli.retrieval.standing import in_force
 from co_cli.retrieval.words import STOP_WORDS
@@ -49,17 +50,18 @@ def grep(vaults: Sequence[Vault], query: Query, *, limit: int, only: Filter) -> 
 def _passage(hit: Hit) -> Hit:
     """The hit with the passage of its note that holds most of what was found."""
     passages = split(hit.note.body, whole=hit.note.kind == MEMORY)
-    if len(passages) <= 1:
+    if not passages:
         return hit
     texts = [" ".join(_fold(hit.note.body[each.start : each.end]).split()) for each in passages]
     best = max(range(len(passages)), key=lambda place: sum(word in texts[place] for word in hit.why.words))
     shown = passages[best]
-    return hit._replace(content=hit.note.body[shown.start : shown.end], heading=shown.heading, line=shown.line)
+    content = hit.note.body[shown.start : shown.end]
+    return Hit(hit.note, hit.score, hit.why, content, shown.heading, shown.line, shown.anchor, shown.page)
 
 
 def is_whole(hit: Hit) -> bool:
     """Whether what matched are whole words of the note, not parts of others."""
-    text = "\n".join((" ".join(_fold(hit.note.body).split()), *map(_fold, hit.note.tags)))
+    text = "\n".join((" ".join(_fold(without_marks(hit.note.body)).split()), *map(_fold, hit.note.tags)))
     return all(_has_word(word, text) for word in hit.why.words)
 
 
@@ -94,7 +96,7 @@ class _Matcher(NamedTuple):
         return wanted
 
     def hit(self, note: Note) -> Hit | None:
-        body = " ".join(_fold(note.body).split())
+        body = " ".join(_fold(without_marks(note.body)).split())
         tags = [_fold(tag) for tag in note.tags]
         if not all(_places(phrase, body, tags) for phrase in self.required):
             return None

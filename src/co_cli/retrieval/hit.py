@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.note import instant, is_expired
+from co_cli.note import GLOBAL, instant, is_expired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from co_cli.note import Note, Problem
 
@@ -57,6 +57,22 @@ class Hit(NamedTuple):
     """The headings above the passage: ``Deploy > Rollback``."""
     line: int = 1
     """The line of the note's text on which the passage begins."""
+    anchor: str = ""
+    """The name of the last of these headings, ``rollback``, as links have it."""
+    page: int = 0
+    """The page of the document on which the passage stands; 0 where it has none."""
+
+    @property
+    def is_passage(self) -> bool:
+        """Whether what was found is less than the whole note."""
+        return self.content.strip() != self.note.body.strip()
+
+    @property
+    def cite(self) -> str:
+        """By what an answer says where it is from: ``12``, ``article:rfc-9110#routing``, ``article:rfc-9110 p. 12``."""
+        if not self.is_passage:
+            return self.note.ref
+        return f"{self.note.ref}{f'#{self.anchor}' if self.anchor else ''}{f' p. {self.page}' if self.page else ''}"
 
 
 class Recalled(NamedTuple):
@@ -87,6 +103,8 @@ class Filter(NamedTuple):
     """The day, or moment, before which a note has to be written."""
     superseded: bool = False
     """Whether notes are wanted as well whose place another has taken."""
+    languages: Container[str] | None = None
+    """The programming languages of the project: what was kept for those of other languages is left out."""
 
     def admits(self, note: Note) -> bool:
         """Whether a note is among those asked for."""
@@ -95,6 +113,7 @@ class Filter(NamedTuple):
             and (not self.category or note.category == self.category)
             and (not self.key or note.key == self.key)
             and (not self.tags or {tag.casefold() for tag in self.tags} <= {tag.casefold() for tag in note.tags})
+            and (self.languages is None or not note.language or note.vault != GLOBAL or note.language in self.languages)
             and (not self.after or instant(note.created) >= moment(self.after))
             and (not self.before or 0 < instant(note.created) < moment(self.before))
         )

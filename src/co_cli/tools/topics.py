@@ -1,46 +1,75 @@
-"""The tools of the shared knowledge base: searching, writing, listing and deleting topics.
+"""The tools of the shared knowledge base: searching topics and articles, writing, listing and deleting topics.
 
 Owns what each takes, and the words in which its result is told.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Denied, Invalid, NotFound
 from co_cli.knowledge import ARTICLE, GLOBAL, TOPIC
-from co_cli.tools.tool import TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
+from co_cli.tools.tool import TAGS, Answer, Caller, Parameter, Tool, marks, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from co_cli.knowledge import KnowledgeBase, Note
+    from co_cli.knowledge import Hit, KnowledgeBase, Note
     from co_cli.tools.tool import Given
 
 ENTRIES = 5
 """Entries that a search returns at most."""
 
 
+class _Entry(NamedTuple):
+    """What a search returns of a note: all of a topic, of an article the passage that answers."""
+
+    note: Note
+    content: str
+    cite: str
+    page: int
+    score: float
+    why: str
+
+
 def _search(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     query = str(given["query"])
     if not query.strip():
         raise Invalid("The query is empty.", "Say in a few words what to look for; knowledge_list lists everything.")
-    note = meant(kb, query, (TOPIC, ARTICLE))
-    if note:
-        return _found(query, [(note, 1.0, "named by its ref")] if caller.private or not note.private else [], "ref", ())
-    found = kb.search_topics(query, limit=ENTRIES if caller.private else 4 * ENTRIES)
+    named = _named(kb, query)
+    if named:
+        return _found(query, [named] if caller.private or not named.note.private else [], "ref", ())
+    found = kb.recall(query, kinds=(TOPIC, ARTICLE), limit=ENTRIES if caller.private else 4 * ENTRIES)
     hits = [hit for hit in found.hits if caller.private or not hit.note.private][:ENTRIES]
-    return _found(query, [(hit.note, hit.score, str(hit.why)) for hit in hits], found.mode, found.degraded)
+    return _found(query, [_as_entry(hit) for hit in hits], found.mode, found.degraded)
 
 
-def _found(query: str, hits: list[tuple[Note, float, str]], mode: str, degraded: tuple[str, ...]) -> Answer:
-    notes = tuple(note for note, _score, _why in hits)
+def _named(kb: KnowledgeBase, query: str) -> _Entry | None:
+    """The topic or article that a query names by its ref, or the part of one that it names by a citation."""
+    try:
+        part = kb.part(query)
+    except (Invalid, NotFound):
+        return None
+    if part.note.kind not in (TOPIC, ARTICLE):
+        return None
+    cite = part.note.ref if part.is_whole else query.strip()
+    return _Entry(part.note, part.text, cite, part.page, 1.0, "named by its ref")
+
+
+def _as_entry(hit: Hit) -> _Entry:
+    if hit.note.kind == TOPIC:
+        return _Entry(hit.note, hit.note.body, hit.note.ref, 0, hit.score, str(hit.why))
+    return _Entry(hit.note, hit.content, hit.cite, hit.page, hit.score, str(hit.why))
+
+
+def _found(query: str, entries: list[_Entry], mode: str, degraded: tuple[str, ...]) -> Answer:
+    notes = tuple(entry.note for entry in entries)
     asked = query if len(query) <= _SHOWN else f"{query[:_SHOWN]}…"
     display = f"No knowledge entries found for {asked!r}."
-    if notes:
-        entries = "\n\n".join(f"### {name_of(note, notes)}{_bracketed(note)}\n\n{note.body}" for note in notes)
-        display = f"{_counted(len(notes))} for {asked!r}:\n\n{entries}"
-    results = [{**_entry(note), "content": note.body, "score": score, "why": why} for note, score, why in hits]
+    if entries:
+        shown = "\n\n".join(f"### {_heading(entry, notes)}{_bracketed(entry.note)}\n\n{entry.content}" for entry in entries)
+        display = f"{_counted(len(notes))} for {asked!r}:\n\n{shown}"
+    results = [_result(entry) for entry in entries]
     return Answer(
         {
             "display": display,
@@ -52,6 +81,15 @@ def _found(query: str, hits: list[tuple[Note, float, str]], mode: str, degraded:
         },
         notes,
     )
+
+
+def _heading(entry: _Entry, among: tuple[Note, ...]) -> str:
+    return name_of(entry.note, among) if entry.note.kind == TOPIC else f"{entry.note.title} [{entry.cite}]"
+
+
+def _result(entry: _Entry) -> dict[str, object]:
+    place: dict[str, object] = {"cite": entry.cite, **({"page": entry.page} if entry.page else {})}
+    return {**_entry(entry.note), **place, "content": entry.content, "score": entry.score, "why": entry.why}
 
 
 def _write(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
@@ -145,8 +183,9 @@ _TOPIC = Parameter("name of the topic, such as deploy_steps")
 TOPIC_TOOLS = (
     Tool(
         "knowledge_search",
-        "Search the shared topics by words and meaning. Returns up to 5 entries with their full content, best first.",
-        {"query": Parameter("words to look for")},
+        "Search shared topics and saved articles by words and meaning. Returns up to 5 entries, best first: topics in full, "
+        "of articles the passage that answers. Cite it by its `cite`.",
+        {"query": Parameter("words to look for, or a ref or cite such as article:rfc-9110#routing")},
         _search,
     ),
     Tool(

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, PROJECT, TOPIC, is_expired, open_knowledge
+from co_cli.learning import inbox
 from co_cli.settings import DEFAULTS
 from co_cli.surfaces.cli.provider import look_at_provider
 from co_cli.surfaces.cli.terminal import counted, emit, paint, warn
@@ -90,6 +91,7 @@ def _status(arguments: Namespace) -> None:
         "settings": {chosen.name: chosen.value for chosen in settings.chosen},
         "untrusted": list(settings.untrusted),
         "problems": len(listing.problems),
+        "proposals": inbox.count(kb),
     }
     warn([*settings.warnings, *context.notices])
     emit(arguments, data, "\n".join(_status_lines(data, vaults)))
@@ -159,7 +161,14 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
         lines.append("This project asks for settings that need your trust: co trust")
     if data["problems"]:
         lines.append(f"{data['problems']} files cannot be read as notes: co doctor")
+    if data["proposals"]:
+        lines.append(waiting_line(int(str(data["proposals"]))))
     return lines
+
+
+def waiting_line(count: int) -> str:
+    """How many proposals wait, and where to answer them."""
+    return f"{counted(count, 'proposal waits', 'proposals wait')} for your yes or no: co review"
 
 
 def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
@@ -179,7 +188,7 @@ def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
 
 def _doctor(arguments: Namespace) -> int:
     kb = open_knowledge()
-    report = kb.check(fix=arguments.fix)
+    report = kb.check(fix=arguments.fix, also=inbox.proposals(kb).problems)
     settings = kb.settings()
     warn(settings.warnings)
     provider = look_at_provider(settings, official=True)

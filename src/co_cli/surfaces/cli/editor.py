@@ -37,6 +37,26 @@ def run_editor(command: list[str], draft: str) -> None:
         raise Unavailable(f"The editor ended with the code {code}: nothing was changed.")
 
 
+def edit_text(kb: KnowledgeBase, text: str, purpose: str) -> str:
+    """A text as the user leaves it in the editor; raises ``Unavailable`` where that went wrong."""
+    import tempfile
+    from contextlib import suppress
+
+    command = editor_of(kb)
+    handle, draft = tempfile.mkstemp(prefix=f"co-{purpose}-", suffix=".md")
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+        run_editor(command, draft)
+        with open(draft, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unavailable(f"The draft cannot be read: {error}.", "Nothing was changed.") from error
+    finally:
+        with suppress(OSError):
+            os.unlink(draft)
+
+
 def editor_of(kb: KnowledgeBase) -> list[str]:
     """The command of the user's editor."""
     import shlex

@@ -1,4 +1,4 @@
-"""The commands that show what agents are given: prompt."""
+"""The commands that show what agents are given: prompt and context."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import sys
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import open_knowledge
-from co_cli.settings import PROVIDERS
-from co_cli.surfaces.cli.terminal import emit, paint, say, warn
+from co_cli.settings import PROVIDERS, WINDOWS
+from co_cli.surfaces.cli.terminal import emit, paint, say, visible, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from co_cli.knowledge import Context
+
+_GO_FIRST = 3
+"""Pieces that are named as those which would go first."""
 
 
 def prompt_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -66,6 +69,56 @@ def _prompt(arguments: Namespace) -> None:
         if arguments.why and not context.hot:
             say("There is no knowledge index: agents have used none of these notes yet.")
         say(paint(budget_text(context), "dim", sys.stderr))
+
+
+def context_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Show what fills the knowledge that is in every prompt, piece by piece, and what would go where there is no room.
+
+    It is cut from its end. How much room there is follows the window of the model: see the settings context_share and
+    model_window.
+
+    Examples:
+        co context
+        co context --provider ollama
+        co context --window 4000
+    """
+    parser.add_argument("--provider", metavar="P", choices=PROVIDERS, help="as for the usual models of this provider")
+    parser.add_argument("--window", type=int, default=0, metavar="TOKENS", help="as for a model with such a window")
+    parser.add_argument("--private", action="store_true", help="with private notes, as on this machine")
+    return _context
+
+
+def _context(arguments: Namespace) -> None:
+    kb = open_knowledge()
+    settings = kb.settings()
+    provider = arguments.provider or settings.value("provider")
+    usual = 0 if provider == "offline" else WINDOWS[provider]  # which has no window at all
+    window = max(arguments.window, 0) or int(settings.value("model_window")) or usual
+    context = kb.context(private=arguments.private, window=window)
+    warn(context.notices)
+    items = [{"part": each.part, "label": each.label, "bytes": each.bytes, "kept": each.kept} for each in context.items]
+    data = {"provider": provider, "window": window, "knowledge": _budget(context), "items": items, "text": context.text}
+    emit(arguments, data, "\n".join(_filling(context)))
+    if not arguments.json:
+        if context.withheld:
+            say(f"Left out as private: {context.withheld}.")
+        say(paint(f"{budget_text(context)}; cut above {context.limit}", "dim", sys.stderr))
+
+
+def _filling(context: Context) -> Iterator[str]:
+    """A line for each piece, and behind them the order in which they would go."""
+    width = max((len(str(each.bytes)) for each in context.items), default=0)
+    part = ""
+    for each in context.items:
+        if each.part != part:
+            part = each.part
+            yield paint(part, "bold")
+        gone = "" if each.kept else paint("  cut off", "red")
+        yield f"  {str(each.bytes).rjust(width)}  {visible(each.label) or '(before the first heading)'}{gone}"
+    kept = [each for each in context.items if each.kept]
+    if kept:
+        first = ", then ".join(visible(each.label) or each.part for each in kept[: -_GO_FIRST - 1 : -1])
+        yield f"Would go first: {first}."
 
 
 def _budget(context: Context) -> dict[str, object]:

@@ -43,6 +43,8 @@ _GROUPS = {
         "forget": ("notes", "remove notes; `co undo` brings them back"),
         "pin": ("notes", "load a memory into every prompt"),
         "unpin": ("notes", "stop loading a memory into every prompt"),
+        "promote": ("scopes", "make notes of a project ones for all projects"),
+        "demote": ("scopes", "make notes for all projects ones of this project alone"),
     },
     "With an agent": {
         "chat": ("chat", "talk with an agent that remembers, and asks before it writes"),
@@ -59,9 +61,11 @@ _GROUPS = {
     },
     "What agents see": {
         "prompt": ("loaded", "show the assembled prompt with its budget"),
+        "context": ("loaded", "show what fills the knowledge in every prompt, and what would go first"),
         "usage": ("usage", "show which tools agents call, and which notes they get"),
     },
     "Care": {
+        "review": ("review", "say yes or no to what is proposed"),
         "init": ("care", "make the folders of a vault and an empty context"),
         "status": ("care", "say where everything is and how much there is"),
         "doctor": ("care", "find what is wrong with the files, and mend it"),

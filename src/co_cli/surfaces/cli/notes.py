@@ -130,25 +130,32 @@ def _listed(listing: Listing) -> dict[str, object]:
 
 
 def show_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
-    """Show a note as it stands in its file.
+    """Show a note as it stands in its file, or the section or page of it that a citation names.
 
     Examples:
         co show 12
         co show g:3
         co show topic:deploy --links
+        co show article:rfc-9110#routing
+        co show "article:manual p. 12"
         co show context
     """
-    parser.add_argument("ref", metavar="REF", help="which note: 12, g:3, topic:deploy, context")
+    parser.add_argument("ref", metavar="REF", help="which note: 12, g:3, topic:deploy, context; or which part of it")
     parser.add_argument("--links", action="store_true", help="the notes that it is linked with, instead of its text")
     return _show
 
 
 def _show(arguments: Namespace) -> None:
     kb = open_knowledge()
-    note = kb.get(arguments.ref)
+    part = kb.part(arguments.ref)
+    note = part.note
     if not arguments.json:
         say(paint(note.path, "dim", sys.stderr))
     data = {**as_data(note), "sha": note.sha, "text": note.text}
+    if not (part.is_whole or arguments.links):
+        data.update(content=part.text, text=part.text, cite=arguments.ref.strip(), page=part.page or None, line=part.line)
+        emit(arguments, data, visible(part.text))
+        return
     if not arguments.links:
         emit(arguments, data, visible(note.text.removeprefix("\ufeff").rstrip("\n")))
         return
@@ -246,18 +253,42 @@ def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
     Words that fit several memories are never guessed at: the memories are listed, and you choose.
 
+    With --purge nothing brings them back: the journal forgets them too. That works for notes forgotten before as well,
+    by their refs. What co cannot remove, such as the history of git, is named.
+
     Examples:
         co forget 12
         co forget "pattern about callbacks"
         co forget staging --yes
+        co forget 12 --purge
     """
     parser.add_argument("what", nargs="+", metavar="ID|TEXT", help="refs, or words of one memory")
     parser.add_argument("--yes", action="store_true", help="forget all that the words fit, without asking")
+    parser.add_argument("--purge", action="store_true", help="for good: out of the journal as well, by refs only")
     return _forget
+
+
+def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
+    refs = [kb.ref(word) for word in arguments.what]
+    if not all(refs):
+        raise Invalid("Only refs can be purged.", "`co list` and `co log` show what there is and was.")
+    if not arguments.yes:
+        question = f"Forget {', '.join(refs)} for good? Nothing brings it back. y/n"
+        if not ask(question, otherwise="Say it with --yes.").lower().startswith("y"):
+            raise Denied("Nothing was purged.")
+    purged = kb.purge(refs)
+    changes = "1 change" if purged.changes == 1 else f"{purged.changes} changes"
+    lines = [f"✓ Purged {', '.join(refs)}, and {changes} in the journal that held something of it."]
+    lines += [f"{each.where}: {each.what}.\n  {each.hint}" for each in purged.remains]
+    data = {"purged": refs, "changes": purged.changes, "remains": [each._asdict() for each in purged.remains]}
+    emit(arguments, {**data, "display": "\n".join(lines)}, "\n".join(lines))
 
 
 def _forget(arguments: Namespace) -> None:
     kb = open_knowledge()
+    if arguments.purge:
+        _purge(arguments, kb)
+        return
     notes, standing = kb.forget(note.ref for note in _meant(kb, arguments))
     lines = [f"✓ Forgot {visible(note.label)}" for note in notes]
     lines += [f"{visible(note.label)} stands again: nothing supersedes it any more." for note in standing]

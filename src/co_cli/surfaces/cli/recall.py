@@ -90,17 +90,13 @@ def _data(found: Recalled, linked: Mapping[str, tuple[Neighbour, ...]]) -> dict[
 
 def _result(hit: Hit, linked: Mapping[str, tuple[Neighbour, ...]]) -> dict[str, object]:
     why = {name: value for name, value in hit.why._asdict().items() if value is not None}
-    data = {**as_data(hit.note), "score": hit.score, "why": {**why, "vault": hit.note.vault}}
-    if is_passage(hit):
+    place = {"cite": hit.cite, "page": hit.page or None}
+    data = {**as_data(hit.note), **place, "score": hit.score, "why": {**why, "vault": hit.note.vault}}
+    if hit.is_passage:
         data.update(content=hit.content, heading=hit.heading, line=hit.line)
     if hit.note.path in linked:
         data["links"] = [neighbour._asdict() for neighbour in linked[hit.note.path]]
     return data
-
-
-def is_passage(hit: Hit) -> bool:
-    """Whether what is shown is less than the whole note."""
-    return hit.content.strip() != hit.note.body.strip()
 
 
 def _text(hit: Hit, linked: Mapping[str, tuple[Neighbour, ...]], *, why: bool) -> str:
@@ -112,9 +108,9 @@ def _text(hit: Hit, linked: Mapping[str, tuple[Neighbour, ...]], *, why: bool) -
         f"{paint(f'[{note.ref}]', 'bold')} {paint(visible(' '.join(filter(None, about))), 'dim')}",
         visible(hit.content),
     ]
-    if is_passage(hit):
+    if hit.is_passage:
         place = f"line {hit.line}{f', under {hit.heading}' if hit.heading else ''}"
-        lines.append(paint(visible(f"(a passage: {place}; co show {note.ref} has the whole)"), "dim"))
+        lines.append(paint(visible(f"({hit.cite}: {place}; co show {note.ref} has the whole)"), "dim"))
     if hit.why.standing and not why:
         lines.append(paint(f"({hit.why.standing})", "dim"))
     lines += [neighbour_line(neighbour) for neighbour in linked.get(note.path, ())]

@@ -99,6 +99,12 @@ def ask(question: str, *, otherwise: str) -> str:
         return ""
 
 
+def painted_difference(text: str, stream: object) -> str:
+    """A difference as a terminal has it: what comes in green, what goes in red."""
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    return "\n".join(paint(f"  {line}", colours.get(line[:1], "bold"), stream) for line in visible(text).splitlines())
+
+
 def counted(count: int, one: str, many: str) -> str:
     """A number with its noun."""
     return f"{count:,} {one if count == 1 else many}"

@@ -9,7 +9,6 @@ import asyncio
 import os
 import re
 import sys
-import tempfile
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ from co_cli.errors import CoError
 from co_cli.knowledge import ARTICLE, MEMORY, TOPIC
 from co_cli.settings import PROVIDERS
 from co_cli.surfaces.cli.chat.slash import SLASHES
-from co_cli.surfaces.cli.editor import editor_of, run_editor
+from co_cli.surfaces.cli.editor import edit_text
 from co_cli.surfaces.cli.terminal import coloured, paint, visible
 
 if TYPE_CHECKING:
@@ -122,24 +121,13 @@ class Keyboard:
 
     def _edited(self, text: str, say: Callable[[str], None]) -> str:
         """A text as the user leaves it in the editor; as it was, where that went wrong."""
-        handle, draft = tempfile.mkstemp(prefix="co-chat-", suffix=".md")
+        _set_echo(on=True)
         try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(f"{text}\n")
-            _set_echo(on=True)
-            try:
-                run_editor(editor_of(self._kb), draft)
-            finally:
-                _set_echo(on=False)
-            with open(draft, encoding="utf-8") as file:
-                return file.read()
+            return edit_text(self._kb, text, "chat")
         except CoError as error:
             say(f"{error.message} {error.hint}".strip())
-        except (OSError, UnicodeDecodeError) as error:
-            say(f"The draft cannot be read: {error}.")
         finally:
-            with suppress(OSError):
-                os.unlink(draft)
+            _set_echo(on=False)
         return text
 
 

@@ -84,20 +84,20 @@ def _remember(chat: Chat, text: str) -> None:
 
 def _recall(chat: Chat, text: str) -> None:
     if chat.kb.ref(text):
-        note = chat.kb.get(text)
-        chat.voice.show(f"{_head(note)}\n{note.body}")
+        part = chat.kb.part(text)
+        chat.voice.show(f"{_head(part.note, part.note.ref if part.is_whole else text)}\n{part.text}")
         return
     found = chat.kb.recall(text)
-    entries = [f"{_head(hit.note)}\n{hit.content}\nwhy: {hit.why}" for hit in found.hits]
+    entries = [f"{_head(hit.note, hit.cite)}\n{hit.content}\nwhy: {hit.why}" for hit in found.hits]
     chat.voice.show("\n\n".join(entries) or f"No notes found matching {text!r}.")
 
 
-def _head(note: Note) -> str:
-    return " ".join(filter(None, (f"[{note.ref}]", note.title, note.created[:10], *(f"#{tag}" for tag in note.tags))))
+def _head(note: Note, name: str) -> str:
+    return " ".join(filter(None, (f"[{name}]", note.title, note.created[:10], *(f"#{tag}" for tag in note.tags))))
 
 
 def _context(chat: Chat, _argument: str) -> None:
-    context = chat.kb.context(private=False)
+    context = chat.kb.context(private=False, window=chat.session.choice.window if chat.session else 0)
     chat.voice.show("\n\n".join(filter(None, (context.text, budget_text(context)))))
 
 

@@ -1,0 +1,45 @@
+"""``co promote`` and ``co demote``: for which projects a note is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from co_cli.knowledge import open_knowledge
+from co_cli.surfaces.cli.terminal import as_data, emit, visible
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+    from co_cli.knowledge import Moved
+
+
+def promote_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Make notes of this project ones for all your projects, or for all that are written in a programming language.
+
+    A memory gets a new number in the other vault. The text stays what it is, byte for byte.
+
+    Examples:
+        co promote 12
+        co promote 12 15 --language python
+        co promote topic:review_checklist
+    """
+    parser.add_argument("refs", nargs="+", metavar="REF", help="which notes")
+    parser.add_argument("--language", default="", metavar="L", help="only for projects in this programming language")
+    return lambda arguments: _report(arguments, open_knowledge().promote(arguments.refs, language=arguments.language))
+
+
+def demote_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
+    """Make notes for all your projects ones of this project alone.
+
+    Examples:
+        co demote g:3
+    """
+    parser.add_argument("refs", nargs="+", metavar="REF", help="which notes")
+    return lambda arguments: _report(arguments, open_knowledge().demote(arguments.refs))
+
+
+def _report(arguments: Namespace, moved: tuple[Moved, ...]) -> None:
+    display = "\n".join(f"✓ {each.before.ref} is {visible(each.after.label)}\nLocation: {each.after.path}" for each in moved)
+    notes = [{"before": each.before.ref, **as_data(each.after)} for each in moved]
+    emit(arguments, {"count": len(moved), "moved": notes, "display": display}, display)

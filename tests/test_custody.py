@@ -1,0 +1,198 @@
+"""What becomes of kept notes: moved between the vaults, and forgotten for good."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands import Co
+
+from co_cli.errors import Conflict, NotFound
+from co_cli.knowledge import KnowledgeBase, open_knowledge_at
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> KnowledgeBase:
+    return open_knowledge_at(home=str(tmp_path / "home"), state=str(tmp_path / "state"), project=str(tmp_path / "project"))
+
+
+def everything_under(*folders: str) -> bytes:
+    files = (path for folder in folders for path in Path(folder).rglob("*") if path.is_file())
+    return b"\n".join(path.name.encode() + b"\n" + path.read_bytes() for path in files)
+
+
+# --------------------------------------------------------------------------------------------------------------- promoting
+
+
+def test_a_memory_is_promoted_with_all_that_it_says_and_demoted_again(kb: KnowledgeBase) -> None:
+    kb.save("One for all.", in_global=True)
+    note = kb.save("Squash before merging.", tags=["git"], category="project_insights", key="merging").note
+
+    (moved,) = kb.promote(note.ref)
+
+    assert (moved.after.ref, moved.after.body, moved.after.tags) == ("g:2", note.body, ("git",))
+    assert (moved.after.created, moved.after.key, moved.after.scope) == (note.created, "merging", "global")
+    with pytest.raises(NotFound):
+        kb.get("p:1")
+
+    (back,) = kb.demote("g:2")
+
+    assert (back.after.ref, back.after.scope) == ("1", "")
+    assert back.after.raw == note.raw
+
+
+def test_a_memory_may_be_promoted_to_the_projects_of_a_language(kb: KnowledgeBase) -> None:
+    kb.save("Use pathlib.")
+
+    (moved,) = kb.promote("1", language="Python")
+
+    assert (moved.after.scope, moved.after.language) == ("language", "python")
+
+
+def test_what_is_said_there_already_is_not_promoted(kb: KnowledgeBase) -> None:
+    kb.save("Use pathlib.", in_global=True)
+    kb.save("use pathlib", force=True)
+
+    with pytest.raises(Conflict, match="says this there already"):
+        kb.promote("p:1")
+
+    assert len(kb.list().notes) == 2
+
+
+def test_promoting_is_undone_in_both_vaults(kb: KnowledgeBase) -> None:
+    kb.save("Use pathlib.")
+    before = kb.get("1").raw
+    kb.promote("1")
+
+    kb.undo()
+    kb.undo()
+
+    assert [(note.ref, note.raw) for note in kb.list().notes] == [("1", before)]
+
+
+def test_topics_are_promoted_under_their_names(kb: KnowledgeBase) -> None:
+    kb.write_topic("review", "Look twice.")
+
+    (moved,) = kb.promote("topic:review")
+
+    assert moved.after.ref == "g:topic:review"
+    assert kb.topic("review").body == "Look twice."
+
+
+def test_the_command_says_where_a_note_is_now(co: Co) -> None:
+    co("learn", "Use pathlib.")
+
+    assert co("promote", "1") == 0
+    assert co.out.startswith("✓ 1 is g:1: Use pathlib.\n")
+    assert co("promote", "g:1") == 4
+    assert "for all projects already" in co.err
+    assert co("promote", "77") == 3
+
+
+# ----------------------------------------------------------------------------------------------------------------- purging
+
+
+def test_what_was_purged_is_nowhere_any_more(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate has a spare key.")
+    kb.update("1", content="The zanzibar gate has two spare keys.")
+    kb.save("Something else.")
+    kb.recall("zanzibar", mode="hybrid")
+
+    purged = kb.purge("1")
+
+    assert [note.ref for note in purged.notes] == ["1"]
+    assert purged.changes == 3
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+    assert [note.body for note in kb.list().notes] == ["Something else."]
+
+
+def test_nothing_brings_back_what_was_purged(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate.")
+    kb.purge("1")
+
+    for entry in kb.log():
+        with pytest.raises(Conflict, match="purged"):
+            kb.undo(entry.id)
+
+    assert not kb.list().notes
+
+
+def test_what_was_forgotten_before_can_still_be_purged(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate.")
+    kb.forget("1")
+
+    purged = kb.purge("1")
+
+    assert (purged.notes, purged.changes) == ((), 2)
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+
+
+def test_another_note_that_had_the_same_number_is_left_alone(kb: KnowledgeBase) -> None:
+    kb.save("The first one, forgotten.")
+    kb.forget("1")
+    kb.save("The zanzibar gate.")
+
+    kb.purge("1")
+
+    kb.undo("p2")
+    assert [note.body for note in kb.list().notes] == ["The first one, forgotten."]
+
+
+def test_a_note_is_followed_through_archive_undo_and_other_names(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate.")
+    kb.archive("1")
+    kb.archive("1", restore=True)
+    kb.forget("1")
+    kb.undo()
+    kb.update("1", private=True)
+
+    purged = kb.purge("1")
+
+    assert purged.changes == 7
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+
+
+def test_others_that_were_changed_together_with_it_stay_in_the_journal(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate.")
+    kb.save("The other gate.")
+    kb.forget(["1", "2"])
+
+    kb.purge("1")
+    kb.purge("2")
+
+    assert b"other gate" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+
+
+def test_the_history_of_git_and_chats_are_named(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate.")
+
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", kb.places.project, *identity, *arguments], check=True, capture_output=True)
+
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "notes")
+    sessions = Path(kb.places.state, "sessions")
+    sessions.mkdir(parents=True)
+    (sessions / "20260101-000000-abcd.jsonl").write_text('{"text": "Remember: The zanzibar gate."}\n')
+
+    purged = kb.purge("1")
+
+    history, chat = purged.remains
+    assert history.where == "git history"
+    assert "1 commit has it" in history.what
+    assert "--path .co-cli/knowledge/memories/001-the-zanzibar-gate.md" in history.hint
+    assert chat.where.endswith("20260101-000000-abcd.jsonl")
+
+
+def test_purging_asks_first_and_takes_refs_only(co: Co) -> None:
+    co("learn", "The zanzibar gate.")
+
+    assert co("forget", "--purge", "1") == 5
+    assert "--yes" in co.err
+    assert co("forget", "--purge", "zanzibar", "--yes") == 2
+    assert co("forget", "--purge", "1", "--yes") == 0
+    assert co.out.startswith("✓ Purged 1, and 2 changes in the journal")
+    assert co("forget", "--purge", "1", "--yes") == 3
