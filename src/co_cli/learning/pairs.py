@@ -10,8 +10,8 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
-from co_cli.knowledge import MEMORY
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
+from co_cli.note import MEMORY, fold
 
 if TYPE_CHECKING:
     from co_cli.embedding import Embedder
@@ -24,6 +24,10 @@ _CANDIDATES, _SMALL = 20, 200
 """Memories that a new one is compared with, and as many of a small vault as there can be, where each is read anyway."""
 _WORDS = 16
 """Words of a new memory that are looked for."""
+_SHARED = 4
+"""One word in so many has to be in both of two memories, before they are compared in earnest."""
+_TOLD = 3
+"""Memories that are named after a new one was saved."""
 
 
 class Related(NamedTuple):
@@ -92,20 +96,51 @@ def said_by(note: Note) -> Said:
 def look(kb: KnowledgeBase, note: Note) -> tuple[Related, ...]:
     """The memories that say the same as this one, or the contrary; one search finds what to compare it with."""
     mine = said_by(note)
+    if note.kind != MEMORY:
+        return ()
     words = [token.shown for statement in mine.statements for token in statement.content][:_WORDS]
     query = " ".join(dict.fromkeys(word for shown in words for word in shown.replace('"', " ").replace(":", " ").split()))
-    if note.kind != MEMORY or not query:
+    if not query:
         return ()
-    mode = kb.mode()
+    mode = "grep" if kb.mode() == "grep" else "text"  # whatever is at odds has words in common; vectors would take longer
     found = kb.recall(query, limit=_SMALL if mode == "grep" else _CANDIDATES, mode=mode, kinds=(MEMORY,))
     near = Nearness()
     related = []
     for hit in found.hits:
-        if hit.note.path != note.path:
+        if hit.note.path != note.path and _may_be_related(mine, hit.note):
             relation = judge(mine, said_by(hit.note), near=near)
             if relation.label != UNRELATED:
                 related.append(_ordered(note, hit.note, relation))
     return tuple(related)
+
+
+def _may_be_related(mine: Said, other: Note) -> bool:
+    """Whether a memory has enough words in common with another to be read with care."""
+    words, others = {*mine.folded.split()}, {*fold(other.body).split()}
+    return len(words & others) * _SHARED >= min(len(words), len(others))
+
+
+class Report(NamedTuple):
+    """What is told after a memory was saved."""
+
+    sentences: tuple[str, ...] = ()
+    data: tuple[dict[str, object], ...] = ()
+
+
+def compare(kb: KnowledgeBase, note: Note, *, private: bool = True) -> Report:
+    """Look for what a memory that was just saved repeats or contradicts, and propose what is to be done about it.
+
+    What cannot be compared is saved all the same. Without ``private``, private notes are not spoken of.
+    """
+    if any(vault.rehearses for vault in kb.vaults):
+        return Report()
+    try:
+        found = look(kb, note)
+        outcomes = proposed(kb, found)
+    except CoError as error:
+        return Report((f"It was not compared with what is kept: {error.message} {error.hint}".strip(),))
+    told = [pair for pair in zip(found, outcomes, strict=True) if private or not pair[0].private]
+    return Report(tuple(sentence(*pair) for pair in told[:_TOLD]), tuple(as_data(*pair) for pair in told))
 
 
 def _ordered(one: Note, other: Note, relation: Relation) -> Related:
@@ -150,15 +185,47 @@ def proposal_of(related: Related) -> Proposal | None:
     if not related.in_one_vault:
         reason = f"{note.ref} says this for all projects: {related.reason}"
         return Proposal(MERGED, vault, ARCHIVE, "", private, (other.ref,), evidence, reason)
-    fields = {"tags": [*dict.fromkeys((*note.tags, *other.tags))], **({"private": True} if note.private else {})}
+    tags = [*dict.fromkeys((*note.tags, *other.tags))]
+    fields = {**({"tags": tags} if tags else {}), **({"private": True} if note.private else {})}
     reason = f"{note.ref} says this as well: {related.reason}"
     return Proposal(MERGED, vault, MERGE, note.body, fields, (other.ref,), evidence, reason)
 
 
 def proposed(kb: KnowledgeBase, found: tuple[Related, ...]) -> tuple[Outcome | None, ...]:
     """Put into the inbox what is to be done about each; ``None`` where nothing is."""
+    if not found:
+        return ()
     from co_cli.learning.inbox import propose
 
     wanted = [proposal_of(related) for related in found]
     outcomes = iter(propose(kb, [proposal for proposal in wanted if proposal]))
     return tuple(next(outcomes) if proposal else None for proposal in wanted)
+
+
+def sentence(related: Related, outcome: Outcome | None) -> str:
+    """What is told of it to whoever saved the note."""
+    from co_cli.learning.inbox import PROPOSED, WAITING
+
+    other, stands = related.other, related.note
+    waits = f" ({outcome.proposal.ref}): co review" if outcome and outcome.state in (PROPOSED, WAITING) else ""
+    if related.contradicts and not related.in_one_vault:
+        here, everywhere = sorted((stands, other), key=lambda note: note.vault, reverse=True)
+        return f"{here.ref} contradicts {everywhere.ref} ({related.reason}). In this project, {here.ref} comes first."
+    if related.contradicts:
+        proposal = f" It is proposed that {stands.ref} supersedes it{waits}" if waits else ""
+        return f"{stands.ref} contradicts {other.ref} ({related.reason}).{proposal}"
+    proposal = f" It is proposed to keep {stands.ref} alone{waits}" if waits else ""
+    return f"{other.ref} is much like {stands.ref} ({related.reason}).{proposal}"
+
+
+def as_data(related: Related, outcome: Outcome | None) -> dict[str, object]:
+    """A pair as JSON."""
+    return {
+        "label": related.relation.label,
+        "ref": related.note.ref,
+        "other": related.other.ref,
+        "reason": related.reason,
+        "proposal": outcome.proposal.ref if outcome and outcome.proposal.id else None,
+        "state": outcome.state if outcome else None,
+        **({"private": True} if related.private else {}),
+    }

@@ -42,8 +42,11 @@ from co_cli.learning.vocabulary import (
 
 SENTENCES = 8
 """Sentences of a text that are looked at."""
-WORDS = 60
-"""Words of a sentence that are looked at: what is longer is no plain statement."""
+WORDS = 40
+"""Words of a sentence; what is longer is no plain statement."""
+
+_LENGTH = 4000
+"""Characters of a text that are looked at."""
 
 WORD, NAME, NUMBER = "word", "name", "number"
 
@@ -97,7 +100,8 @@ class Statement(NamedTuple):
 
 def read(text: str) -> tuple[Statement, ...]:
     """The sentences of a text."""
-    parts = (part.strip() for part in _SENTENCE_END.split(text.replace("’", "'").replace("*", "")) if part.strip(" \t-#>"))
+    split = _SENTENCE_END.split(text[:_LENGTH].replace("’", "'").replace("*", ""))
+    parts = (part.strip() for part in split if part.strip(" \t-#>") and part.count(" ") <= WORDS)
     return tuple(statement for statement, _ in zip(map(_read, parts), range(SENTENCES), strict=False) if statement.tokens)
 
 
@@ -114,7 +118,7 @@ def _words(sentence: str) -> list[_Word]:
             words += [_Word(word.lower().rstrip("/"), word, NAME) for word in _CODE_WORD.findall(found.strip("`"))]
             continue
         words += _plain(found, first=not words)
-    return words[:WORDS]
+    return words
 
 
 def _plain(found: str, *, first: bool) -> list[_Word]:
@@ -137,8 +141,26 @@ def _plain(found: str, *, first: bool) -> list[_Word]:
     return [_Word(low, found, NAME if named else WORD)]
 
 
+class _Stems(dict[str, str]):
+    """The stems of words, found once."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _STEMS_KEPT:
+            self.clear()
+        self[word] = found = _stem(word)
+        return found
+
+
+_STEMS_KEPT = 50_000
+_stems = _Stems()
+
+
 def stem(word: str) -> str:
     """A word without its ending; only the forms that statements of the same thing differ in."""
+    return _stems[word]
+
+
+def _stem(word: str) -> str:
     word = ALIASES.get(word, word)
     if word in _KNOWN or len(word) < 4 or not word.isascii() or not word.isalpha():  # noqa: PLR2004 - "is", "bus", "das"
         return word
@@ -153,7 +175,7 @@ def stem(word: str) -> str:
         return word
     for ending in ("ing", "ed"):
         root = word[: -len(ending)]
-        if word.endswith(ending) and len(root) > 2 and re.search("[aeiouy]", root) and root[-1] != "e":  # noqa: PLR2004
+        if word.endswith(ending) and (len(root) > 2 or root in _ROOTS) and re.search("[aeiouy]", root) and root[-1] != "e":  # noqa: PLR2004
             if root[-1] == root[-2] and root[-1] not in "lsz":
                 root = root[:-1]
             word = _ROOTS.get(root, root)
@@ -202,39 +224,57 @@ _INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "place", "of"), ("as",
 
 def _without_rejected(words: list[_Word]) -> tuple[list[_Word], frozenset[str]]:
     """Take what a sentence turns down out of its words."""
-    rejected: list[_Word] = []
-    kept: list[_Word] = []
-    place, taking = 0, False
-    prefers = any(stem(word.low) in ("prefer", "favour", "favor", "choose") for word in words)
-    moves = next((at for at, word in enumerate(words) if stem(word.low) in MOVES), -1)
-    leaves = moves >= 0 and _from_to(words, moves)
-    while place < len(words):
-        low = words[place].low
-        instead = next(
-            (each for each in _INSTEAD if tuple(word.low for word in words[place : place + len(each)]) == each), ()
-        )
-        negated = low in ("not", "never") and place > 0 and words[place - 1].low == ","
-        over = prefers and kept and (low == "over" or (low == "to" and place + 1 < len(words) and not taking))
-        if instead or negated or over or (leaves and low == "from" and place > moves):
-            taking = True
-            place += len(instead) or 1
-            continue
-        if taking and (low in ("for", "in", "on", "when", "at", ",", "during") or (leaves and low == "to")):
-            taking = False
-            if low in (",", "to"):
-                place += 1
-                continue
-        (rejected if taking else kept).append(words[place])
-        place += 1
-    stems = {stem(word.low) for word in rejected} - SILENT - LIGHT - SOFT - ROLES - {","}
-    if not any(word.kind != WORD or word.low not in SILENT for word in kept):
+    lows = [word.low for word in words]
+    if _TURNS.isdisjoint(lows):
         return words, frozenset()
-    return [word for word in kept if not (leaves and stem(word.low) in MOVES)], frozenset(stems)
+    stems = [stem(low) for low in lows]
+    prefers = not _PREFERS.isdisjoint(stems)
+    left_at = _departure(lows, stems)
+    kept: list[_Word] = []
+    rejected: set[str] = set()
+    place, taking = 0, False
+    while place < len(words):
+        turn = _turn(lows, place, prefers=prefers and bool(kept) and not taking)
+        if turn or place == left_at:
+            taking, place = True, place + (turn or 1)
+        elif taking and (lows[place] in _RESUMES or (left_at > 0 and lows[place] == "to")):
+            taking, place = False, place + (lows[place] in (",", "to"))
+        else:
+            if taking:
+                rejected.add(stems[place])
+            elif not (left_at > 0 and stems[place] in MOVES):
+                kept.append(words[place])
+            place += 1
+    if all(word.kind == WORD and word.low in SILENT for word in kept):
+        return words, frozenset()
+    return kept, frozenset(rejected - SILENT - LIGHT - SOFT - ROLES - {","})
 
 
-def _from_to(words: list[_Word], start: int) -> bool:
-    lows = [word.low for word in words[start:]]
-    return "from" in lows and "to" in lows[lows.index("from") :]
+_INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "place", "of"), ("as", "opposed", "to"), ("in", "lieu", "of"))
+_TURNS = frozenset(["instead", "rather", "place", "opposed", "lieu", "not", "never", "over", "to"])
+"""Words of which one is there where something is turned down."""
+_PREFERS = frozenset(["prefer", "favour", "favor", "choose"])
+_RESUMES = frozenset([",", "for", "in", "on", "when", "at", "during"])
+"""Words behind which it is no longer spoken of what is turned down."""
+
+
+def _turn(lows: list[str], place: int, *, prefers: bool) -> int:
+    """How many words turn down what follows them."""
+    low = lows[place]
+    if low in _TURNS or low in ("in", "as"):
+        for phrase in _INSTEAD:
+            if tuple(lows[place : place + len(phrase)]) == phrase:
+                return len(phrase)
+    if low in ("not", "never") and place and lows[place - 1] == ",":
+        return 1
+    return int(prefers and (low == "over" or (low == "to" and place + 1 < len(lows))))
+
+
+def _departure(lows: list[str], stems: list[str]) -> int:
+    """Where it says what was left: "we moved from Jenkins to Buildkite"; -1 where it does not."""
+    moves = next((place for place, root in enumerate(stems) if root in MOVES), len(lows))
+    leaves = lows.index("from", moves) if "from" in lows[moves:] else -1
+    return leaves if leaves > 0 and "to" in lows[leaves:] else -1
 
 
 class _Reading:
@@ -301,6 +341,8 @@ class _Reading:
         if is_verb and root in ATTITUDES and not self.tokens:
             self.attitude = True
         if is_verb:
+            if root in LIGHT and word.low == f"{root}s":
+                self._subject_ends(place)
             self._verb_at(place, root)
         if word.kind == WORD and root in LIGHT:
             return

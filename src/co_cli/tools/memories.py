@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import Invalid
 from co_cli.knowledge import MEMORY, Why
+from co_cli.learning.pairs import compare
 from co_cli.tools.tool import FLAG, NUMBER, TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def _save(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
         "unchanged": f"Memory {note.ref} already says this: {note.summary}",
     }[saved.outcome]
     data: dict[str, object] = {"memory_id": note.id, "ref": note.ref, "path": note.path, "outcome": saved.outcome}
+    if saved.outcome != "unchanged":
+        compared = compare(kb, note, private=caller.private)
+        display = "\n".join((display, *compared.sentences))
+        data.update({"related": [*compared.data]} if compared.data else {})
     return Answer({"display": display, **data, **marks(note)}, (note,))
 
 
