@@ -7,6 +7,10 @@ rules were made on one part of it, and are measured on the other as well.
 from __future__ import annotations
 
 import json
+import os
+import random
+import re
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -14,16 +18,25 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli.bench.figures import Figure, Times, once
 from co_cli.errors import Invalid
-from co_cli.learning.pairs import Nearness
+from co_cli.knowledge import open_knowledge_at
+from co_cli.learning.pairs import Nearness, check
 from co_cli.learning.relations import CONTRADICTION, LABELS, judge
+from co_cli.note import render_memory
+from co_cli.settings import PROJECT_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from co_cli.bench.figures import Progress
+
 PARTS = ("develop", "held-out")
 _PAIRS = "statement_pairs.jsonl"
 _PRECISION, _RECALL = 0.9, 0.7
+_DAY = "2026-03-05T10:00:00+00:00"
+_MANY, _SECONDS = 5000, 20
+"""Memories that are compared with each other within so many seconds."""
 
 
 class Pair(NamedTuple):
@@ -105,3 +118,52 @@ def _measured(what: str, part: str, label: str, labels: Iterable[str], claims: I
         f"precision ≥ {_PRECISION}, recall ≥ {_RECALL}" if promised else "",
         precision >= _PRECISION and recall >= _RECALL if promised else None,
     )
+
+
+# ----------------------------------------------------------------------------------------------------- a vault of statements
+
+_THINGS = "importer exporter gateway scheduler mailer indexer dashboard archive billing search checkout notifier proxy"
+_PARTS = "timeout port queue cache owner branch format limit region prefix folder database theme worker schedule licence"
+_SAYINGS = (
+    "The {part} of the {name} {thing} is {value}.",
+    "We keep the {part} of the {name} {thing} at {value}.",
+    "The {name} {thing} needs its {part} before {value} is started.",
+    "Ask the {name} team before the {part} of the {thing} changes to {value}.",
+)
+
+
+def statements(count: int, planted: int = 0) -> list[str]:
+    """Made-up statements as developers would keep them, the same each time; of the first ``planted``, each is contradicted
+    by one of the last.
+    """
+    rng = random.Random(count)  # noqa: S311 - the same each time
+    things, parts = _THINGS.split(), _PARTS.split()
+    texts: dict[str, None] = {}
+    while len(texts) < count - planted:
+        name = "".join(rng.choice("bdfgklmnprst") + rng.choice("aeiou") for _ in range(3))
+        given = {"part": rng.choice(parts), "name": name, "thing": rng.choice(things), "value": rng.randrange(2, 9000)}
+        texts[rng.choice(_SAYINGS[: 1 if len(texts) < planted else None]).format(**given)] = None
+    kept = [*texts]
+    return [*kept, *(re.sub(r"\d+", lambda found: str(int(found[0]) + 7), text) for text in kept[:planted])]
+
+
+def checking(sizes: Sequence[int], progress: Progress | None = None) -> list[Figure]:
+    """What it takes to compare all memories of a vault with each other."""
+    figures = []
+    for size in sizes:
+        planted = size // 100
+        with tempfile.TemporaryDirectory(prefix="co-bench-") as scratch:
+            kb = open_knowledge_at(home=f"{scratch}/home", state=f"{scratch}/state", project=f"{scratch}/project")
+            folder = os.path.join(scratch, "project", PROJECT_FOLDER, "knowledge", "memories")
+            os.makedirs(folder)
+            for number, text in enumerate(statements(size, planted), start=1):
+                raw = render_memory({"id": number, "created": _DAY, "tags": [], "source": "user-told"}, text)
+                Path(folder, f"{number:05d}-note.md").write_bytes(raw)
+            times = Times([], [])
+            checked = once(times, check, kb, dry_run=True, progress=progress)
+        found = sum(related.contradicts for related in checked.found)
+        kept = times.wall[0] <= _SECONDS if size >= _MANY else None
+        what = f"co knowledge --check ({found} contradictions, {planted} of them planted)"
+        promised = f"≤ {_SECONDS} s" if size >= _MANY else ""
+        figures.append(Figure(size, what, times.cpu_ms, times.wall_ms, promised=promised, kept=kept))
+    return figures

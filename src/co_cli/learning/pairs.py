@@ -6,16 +6,20 @@ or at odds. How two texts stand to each other, :mod:`co_cli.learning.relations` 
 
 from __future__ import annotations
 
+import re
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
-from co_cli.note import MEMORY, fold
+from co_cli.note import MEMORY, instant, is_expired
+from co_cli.succession import stands
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from co_cli.embedding import Embedder
-    from co_cli.knowledge import KnowledgeBase, Note
+    from co_cli.knowledge import KnowledgeBase, Note, Problem
     from co_cli.learning.inbox import Outcome
     from co_cli.learning.proposal import Proposal
     from co_cli.learning.relations import Relation, Said
@@ -116,7 +120,7 @@ def look(kb: KnowledgeBase, note: Note) -> tuple[Related, ...]:
 
 def _may_be_related(mine: Said, other: Note) -> bool:
     """Whether a memory has enough words in common with another to be read with care."""
-    words, others = {*mine.folded.split()}, {*fold(other.body).split()}
+    words, others = ({*re.findall(r"\w+", text.casefold())} for text in (mine.text, other.body))
     return len(words & others) * _SHARED >= min(len(words), len(others))
 
 
@@ -139,8 +143,9 @@ def compare(kb: KnowledgeBase, note: Note, *, private: bool = True) -> Report:
         outcomes = proposed(kb, found)
     except CoError as error:
         return Report((f"It was not compared with what is kept: {error.message} {error.hint}".strip(),))
-    told = [pair for pair in zip(found, outcomes, strict=True) if private or not pair[0].private]
-    return Report(tuple(sentence(*pair) for pair in told[:_TOLD]), tuple(as_data(*pair) for pair in told))
+    pairs = zip(found, outcomes, strict=True)
+    told = [pair for pair in pairs if (private or not pair[0].private) and not is_settled(pair[1])]
+    return Report(tuple(sentence(*pair) for pair in told[:_TOLD]), tuple(as_pair(*pair) for pair in told))
 
 
 def _ordered(one: Note, other: Note, relation: Relation) -> Related:
@@ -218,7 +223,14 @@ def sentence(related: Related, outcome: Outcome | None) -> str:
     return f"{other.ref} is much like {stands.ref} ({related.reason}).{proposal}"
 
 
-def as_data(related: Related, outcome: Outcome | None) -> dict[str, object]:
+def is_settled(outcome: Outcome | None) -> bool:
+    """Whether a person has said no to it before."""
+    from co_cli.learning.inbox import REJECTED
+
+    return outcome is not None and outcome.state == REJECTED
+
+
+def as_pair(related: Related, outcome: Outcome | None) -> dict[str, object]:
     """A pair as JSON."""
     return {
         "label": related.relation.label,
@@ -229,3 +241,59 @@ def as_data(related: Related, outcome: Outcome | None) -> dict[str, object]:
         "state": outcome.state if outcome else None,
         **({"private": True} if related.private else {}),
     }
+
+
+# ------------------------------------------------------------------------------------------------------------ all of them
+
+_AT_ONCE = 100
+"""Proposals of one check at most: an inbox that is full is not read."""
+
+
+class Checked(NamedTuple):
+    """What came of comparing all memories with each other."""
+
+    memories: int
+    found: tuple[Related, ...]
+    outcomes: tuple[Outcome | None, ...]
+    """What became of the proposals about them; ``None`` where nothing was proposed."""
+    left: int
+    """Pairs that were not proposed, since there were too many."""
+    problems: tuple[Problem, ...]
+    notices: tuple[str, ...]
+
+
+def check(kb: KnowledgeBase, *, dry_run: bool = False, progress: Callable[[str, int, int], None] | None = None) -> Checked:
+    """Compare all memories of both vaults that stand with each other, and propose what is to be done about them."""
+    from co_cli.learning.candidates import Candidates
+
+    listing = kb.list((MEMORY,))
+    notes = [note for note in listing.notes if not is_expired(note) and stands(kb.vault(note.vault), note)]
+    candidates = Candidates([said_by(note) for note in notes], progress)
+    found = []
+    for one, other in candidates.pairs():
+        relation = judge(candidates.statements[one], candidates.statements[other], near=candidates.near)
+        if relation.label != UNRELATED:
+            found.append(_ordered(notes[one], notes[other], relation))
+    found.sort(key=lambda related: (not related.contradicts, _newest_first(related.note), related.other.id or 0))
+    wanted = [] if dry_run else _to_propose(found)
+    outcomes = dict(zip(map(id, wanted[:_AT_ONCE]), proposed(kb, tuple(wanted[:_AT_ONCE])), strict=True))
+    notices = (candidates.notice,) if candidates.notice else ()
+    left = len(wanted[_AT_ONCE:])
+    return Checked(
+        len(notes), tuple(found), tuple(outcomes.get(id(each)) for each in found), left, listing.problems, notices
+    )
+
+
+def _newest_first(note: Note) -> tuple[float, int]:
+    return -instant(note.updated or note.created), -(note.id or 0)
+
+
+def _to_propose(found: list[Related]) -> list[Related]:
+    """Of the pairs, those that leave each memory to one proposal: what is to go has not to go twice."""
+    leaving: set[str] = set()
+    wanted = []
+    for related in found:
+        if related.other.path not in leaving and (related.contradicts or related.note.path not in leaving):
+            leaving.add(related.other.path)
+            wanted.append(related)
+    return wanted
