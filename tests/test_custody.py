@@ -10,6 +10,7 @@ from commands import Co
 
 from co_cli.errors import Conflict, NotFound
 from co_cli.knowledge import KnowledgeBase, open_knowledge_at
+from co_cli.learning.inbox import Evidence, Proposal, proposals, propose
 
 
 @pytest.fixture
@@ -162,6 +163,21 @@ def test_others_that_were_changed_together_with_it_stay_in_the_journal(kb: Knowl
     kb.purge("2")
 
     assert b"other gate" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+
+
+def test_proposals_that_name_a_forgotten_note_are_forgotten_with_it(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate.")
+    kb.save("Another.")
+    about = Proposal("stale", "project", "archive", refs=("1",), evidence=Evidence(quote="the zanzibar gate is gone"))
+    propose(kb, [about, Proposal("stale", "project", "archive", refs=("2",))])
+
+    kb.forget("1")
+
+    assert [each.refs for each in proposals(kb).proposals] == [("2",)]
+    kb.undo()
+    assert [each.refs for each in proposals(kb).proposals] == [("1",), ("2",)]
+    kb.purge("1")
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
 
 
 def test_the_history_of_git_and_chats_are_named(kb: KnowledgeBase) -> None:

@@ -177,10 +177,26 @@ def test_every_action_does_what_it_says(kb: KnowledgeBase) -> None:
     assert kb.topic("deploy").body == "# Deploy"
 
 
+def test_a_note_is_moved_between_the_vaults(kb: KnowledgeBase) -> None:
+    kb.save("Tea is better")
+    kb.save("We deploy on Fridays", in_global=True)
+    here = Proposal("update", "project", "move", fields={"to": "global", "language": "python"}, refs=("1",))
+    there = Proposal("update", "global", "move", fields={"to": "project"}, refs=("g:1",))
+    nowhere = Proposal("update", "project", "move", fields={"to": "mars"}, refs=("1",))
+    assert proposed(kb, here, there, nowhere) == [inbox.PROPOSED, inbox.PROPOSED, inbox.REFUSED]
+    for proposal in inbox.proposals(kb).proposals:
+        inbox.accept(kb, proposal)
+    assert {note.vault: note.body for note in kb.list().notes} == {
+        "project": "We deploy on Fridays",
+        "global": "Tea is better",
+    }
+    assert inbox.proposals(kb).proposals == ()
+
+
 def test_what_the_notes_have_left_behind_is_refused_in_clear_words_and_nothing_is_lost(kb: KnowledgeBase) -> None:
     kb.save("Tabs")
     inbox.propose(kb, [Proposal("update", "project", "revise", "Spaces", {}, ("1",))])
-    kb.forget("1")
+    os.unlink(kb.get("1").path)
     with pytest.raises(Conflict, match="p1 cannot be accepted: There is no note 1") as caught:
         inbox.accept(kb, only(kb))
     assert "co review --reject p1" in caught.value.hint
@@ -206,7 +222,7 @@ def test_a_text_that_was_written_since_is_not_replaced_unseen(kb: KnowledgeBase)
 def test_a_note_that_got_the_number_of_one_that_is_gone_is_not_taken_for_it(kb: KnowledgeBase) -> None:
     kb.save("Staging is frozen")
     inbox.propose(kb, [Proposal("expiry", "project", "archive", refs=("1",))])
-    kb.forget("1")
+    os.unlink(kb.get("1").path)
     kb.save("We deploy on Fridays")
     with pytest.raises(Conflict, match="1 has changed since p1 was proposed"):
         inbox.accept(kb, only(kb))

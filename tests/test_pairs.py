@@ -107,10 +107,10 @@ def test_agents_are_told_as_well_but_nothing_private(kb: KnowledgeBase):
     kb.save("The port is 80")
     kb.save("The code of the door is 1234", private=True)
     told = call(kb, "save_memory", {"content": "The port is 8080"}, Caller("test"))
-    assert "3 contradicts 1" in str(told.data["display"])
+    assert "3 contradicts 1" in str(told["display"])
     secret = call(kb, "save_memory", {"content": "The code of the door is 4321"}, Caller("test"))
-    assert "1234" not in str(secret.data)
-    assert "contradicts" not in str(secret.data["display"])
+    assert "1234" not in str(secret)
+    assert "contradicts" not in str(secret["display"])
     (proposal,) = [each for each in inbox.proposals(kb).proposals if each.refs == ("2",)]
     assert proposal.private
     assert "1234" not in proposal.raw.decode()
@@ -196,11 +196,6 @@ def test_without_the_model_words_have_to_do(kb: KnowledgeBase, vault: Path, monk
     checked = check(kb, dry_run=True)
     assert len(checked.found) == 1
     assert checked.notices[0].startswith("Compared by words only.")
-
-
-def test_dry_run_goes_with_check_only(co: Co):
-    assert co("knowledge", "--reindex", "--dry-run") == 2
-    assert "--dry-run goes with --check" in co.err
 
 
 @pytest.mark.slow

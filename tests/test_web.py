@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from websites import Site, chunked, page, redirect, reset, website
 
 from co_cli import __version__
@@ -415,6 +417,29 @@ def test_an_answer_that_is_broken_is_an_error_and_never_half_a_page(site, answer
     site.pages["/page"] = answer
     error = refused(lambda: got(site, largest=1000))
     assert (type(error), error.code) == (Unavailable, "broken-answer")
+
+
+WHOLE = [
+    page(b"hello", ETag='"a"', Content_Type="text/html; charset=utf-8"),
+    page(gzip.compress(b"x" * 500), Content_Encoding="gzip"),
+    page(chunked(gzip.compress(b"x" * 500)), Transfer_Encoding="chunked", Content_Encoding="gzip"),
+    redirect("/else?x=\xc3\xa9"),
+]
+spoiled = st.tuples(
+    st.sampled_from(WHOLE), st.integers(0, 300), st.integers(0, 20), st.binary(max_size=6) | st.sampled_from(WHOLE)
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(spoiled)
+def test_any_answer_is_a_page_or_an_error_in_plain_words(site, spoiled):
+    whole, place, removed, added = spoiled
+    site.pages["/page"] = whole[:place] + added + whole[place + removed :]
+    try:
+        said = got(site, largest=10_000).etag
+    except CoError as error:
+        said = f"{error.message}{error.hint}"
+    assert said.isprintable()
 
 
 def test_headers_without_an_end_are_given_up(site):

@@ -11,16 +11,21 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.frontmatter import parse_frontmatter
+from co_cli.library import Library
 from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, Ref, parse_ref
-from co_cli.shelf import Shelf
 from co_cli.succession import as_written, stands
+from co_cli.vault import documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from co_cli.citation import Part
     from co_cli.purge import Remains, Trail
     from co_cli.vault import Vault
+
+INBOX = "inbox"
+"""The folder of a vault in which proposals wait."""
 
 
 class Forgotten(NamedTuple):
@@ -49,7 +54,22 @@ class Moved(NamedTuple):
     after: Note
 
 
-class Custody(Shelf):
+def _proposals_about(vault: Vault, refs: set[str]) -> Iterator[tuple[str, bytes]]:
+    """The files of the inbox that name one of these notes: what they propose makes no sense without it."""
+    folder = os.path.join(vault.root, INBOX)
+    for path, raw in documents(folder, []) if os.path.isdir(folder) else ():
+        try:
+            fields = parse_frontmatter(raw.decode("utf-8"))[0]
+        except ValueError:  # it names nothing that could be read
+            continue
+        evidence = fields.get("evidence")
+        lists = (fields.get("refs"), evidence.get("refs") if isinstance(evidence, dict) else None)
+        named = {str(ref).removeprefix("p:") for each in lists if isinstance(each, list) for ref in each}
+        if named & refs:
+            yield path, raw
+
+
+class Custody(Library):
     """The notes of one user and one project, as somebody keeps them."""
 
     def get(self, ref: str) -> Note:
@@ -93,14 +113,18 @@ class Custody(Shelf):
         standing: list[Note] = []
         for vault in self.vaults:
             mine = [note for note in notes if note.vault == vault.name]
-            if mine:
+            waiting = list(_proposals_about(vault, {note.ref for note in notes}))
+            if mine or waiting:
                 with vault.change("forget") as draft:
                     for note in mine:
                         draft.remove(note)
                     for before, after in memory.rewritten(vault, mine):
                         draft.replace(before, after.raw)
                         standing += [after] if before.superseded_by and not after.superseded_by else []
-                    draft.summary = f"forgot {memory.name_notes(mine)}"
+                    self._settle_originals(draft, vault, mine)
+                    for path, raw in waiting:
+                        draft.put(path, raw, None)
+                    draft.summary = f"forgot {memory.name_notes(mine or notes)}"
         self._let_go(notes)
         return Forgotten(tuple(notes), tuple(standing))
 
@@ -170,7 +194,8 @@ class Custody(Shelf):
         sessions = os.path.join(self.places.state, "sessions")
         entries = 0
         remains: list[Remains] = []
-        for vault, trail in found:
+        for vault, its_trail in found:
+            trail = purge.with_originals(vault, its_trail)
             entries += purge.purge(vault, trail)
             remains.extend(purge.remains(vault, trail, [sessions]))
         return Purged(tuple(living), entries, tuple(dict.fromkeys(remains)))

@@ -13,7 +13,7 @@ import io
 import socket
 import ssl
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -180,16 +180,14 @@ class Answer:
 @contextmanager
 def asked(address: Address, policy: Policy, clock: Clock, conditions: Mapping[str, str] | None = None) -> Iterator[Answer]:
     """Ask for a page; the answer can be read until the end of the block."""
-    connection = _connected(address, policy, clock)
-    try:
+    with closing(_connected(address, policy, clock)) as connection:
+        wire = _Wire(connection, clock)
         with _explained(address, clock):
             connection.settimeout(clock.patience)
             connection.sendall(_request(address, conditions or {}))
-            wire = _Wire(connection, clock)
             response = _head(wire, address)
-        yield Answer(address, response, wire, clock)
-    finally:
-        connection.close()
+        with closing(response):
+            yield Answer(address, response, wire, clock)
 
 
 def _request(address: Address, conditions: Mapping[str, str]) -> bytes:
@@ -208,20 +206,27 @@ def _request(address: Address, conditions: Mapping[str, str]) -> bytes:
 def _head(wire: _Wire, address: Address) -> HTTPResponse:
     """The status and headers of the answer, after those that only announce it."""
     stream = _Stream(wire)
-    announcing = []  # kept until the end, since the last one that is let go closes the stream
     try:
         for _ in range(_MOST_INTERIM):
-            response = HTTPResponse(stream)  # type: ignore[arg-type]
-            response.begin()
-            if response.status not in _INTERIM:
+            response = _next_head(stream)
+            if response:
                 return response
-            announcing.append(response)
     except _TooMuch:
         raise broken(address, "its headers have no end") from None
-    finally:
-        for response in announcing:
-            response.fp = None  # type: ignore[assignment]
     raise broken(address, "it announces an answer again and again")
+
+
+def _next_head(stream: _Stream) -> HTTPResponse | None:
+    """The next status with its headers, unless it only announces another."""
+    response = HTTPResponse(stream)  # type: ignore[arg-type]
+    is_final = False
+    try:
+        response.begin()
+        is_final = response.status not in _INTERIM
+    finally:
+        if not is_final:  # when it is let go, it must not close the stream
+            response.fp = None  # type: ignore[assignment]
+    return response if is_final else None
 
 
 # ------------------------------------------------------------------------------------------------------------ connections

@@ -144,7 +144,8 @@ def _check_machine(address: Address, machine: IPv4Address | IPv6Address, allowed
         said = f"{address.authority} is no address of a web server: port {address.port} belongs to another service."
     else:
         return
-    together = " ".join((*(one.text for one in allowed), address.authority))
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    together = " ".join((*(one.text for one in allowed), f"{host}:{address.port}"))  # no more than what was asked for
     raise Denied(said, f"If you want it all the same: co config set fetch_allow '{together}'", code=REFUSED_ADDRESS)
 
 
@@ -178,7 +179,8 @@ def _unknown(address: Address, error: Exception | None = None) -> Unavailable:
     if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
         hint = "Check the connection to the network, then try again."
         return Unavailable(f"{address.host} cannot be looked up now.", hint, code="no-network")
-    return Unavailable(f"There is no host {address.host}.", "Check the spelling of the address.", code=NO_SUCH_HOST)
+    hint = "Check the spelling of the address, and the connection to the network."
+    return Unavailable(f"There is no host {address.host}.", hint, code=NO_SUCH_HOST)
 
 
 def system_addresses(host: str, port: int) -> list[str]:

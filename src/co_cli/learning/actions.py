@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Conflict, Corrupt, Invalid, NotFound
+from co_cli.frontmatter import replace_fields
 from co_cli.knowledge import GLOBAL, MEMORY
 from co_cli.learning import proposal as p
-from co_cli.note import TOPIC, parse_ref
+from co_cli.note import TOPIC, parse_ref, sha_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,8 @@ def changed_since(kb: KnowledgeBase, proposal: Proposal) -> list[str]:
 
 def mark_of(note: Note | None) -> str:
     """What tells a note as it is from what it will be, and from another that may get its number."""
+    if note and note.supersedes:  # what it has taken the place of does not change what it says
+        return sha_of(replace_fields(note.text, {"supersedes": None}).encode())[:_MARK]
     return note.sha[:_MARK] if note else "none"
 
 
@@ -111,6 +114,13 @@ def _forget(kb: KnowledgeBase, proposal: Proposal) -> None:
     kb.forget(proposal.refs)
 
 
+def _move(kb: KnowledgeBase, proposal: Proposal) -> None:
+    if proposal.fields.get("to") == GLOBAL:
+        kb.promote(proposal.refs, language=str(proposal.fields.get("language", "")))
+    else:
+        kb.demote(proposal.refs)
+
+
 def _supersede(kb: KnowledgeBase, proposal: Proposal) -> None:
     """The new note takes the place of the old ones, which stay readable and say by which they were replaced."""
     old = _memories(kb, proposal)
@@ -141,13 +151,6 @@ def _link(kb: KnowledgeBase, proposal: Proposal, new: Note, old: list[Note]) -> 
     if new.kind != MEMORY or new.vault != proposal.vault or new.ref in [note.ref for note in old]:
         raise _left_behind(proposal, f"{new.ref} cannot take the place of {', '.join(note.ref for note in old)}.")
     kb.supersede([note.ref for note in old], by=new.ref, because=str(proposal.fields.get("because", "")))
-
-
-def _move(kb: KnowledgeBase, proposal: Proposal) -> None:
-    if proposal.fields.get("to") == GLOBAL:
-        kb.promote(proposal.refs)
-    else:
-        kb.demote(proposal.refs)
 
 
 def _not_yet(kb: KnowledgeBase, proposal: Proposal) -> None:

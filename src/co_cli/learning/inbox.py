@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli import memory
+from co_cli.custody import INBOX
 from co_cli.errors import CoError, Conflict, Invalid, NotFound
 from co_cli.files import is_within, make_folder, read_bytes, replace_file, sweep
 from co_cli.knowledge import GLOBAL, MEMORY, PROJECT
@@ -73,7 +74,6 @@ __all__ = [
     "waiting",
 ]
 
-FOLDER = "inbox"
 _REJECTED_FOLDER, _LAST, _IGNORE = ".rejected", ".last", ".gitignore"
 _IGNORED = b"# what is proposed waits for the yes of one person; it is not for the team\n*\n"
 _MODE = 0o600
@@ -161,9 +161,14 @@ def _today() -> str:
     return datetime.now().astimezone().date().isoformat()
 
 
-def changes(kb: KnowledgeBase, proposal: Proposal) -> tuple[FileChange, ...]:
-    """What accepting it would do to which notes as they are now; raises what accepting it would raise."""
-    return kb.rehearse(lambda rehearsal: carry_out(rehearsal, _unguarded(proposal)))
+def changes(kb: KnowledgeBase, proposal: Proposal, *, as_proposed: bool = False) -> tuple[FileChange, ...]:
+    """What accepting it would do to which notes as they are now; raises what accepting it would raise.
+
+    With ``as_proposed`` it raises ``Conflict``, too, where they are no longer the notes that it was made for.
+    """
+    meant = proposal if as_proposed else _unguarded(proposal)
+    done = kb.rehearse(lambda rehearsal: carry_out(rehearsal, meant))
+    return tuple(change for change in done if change.path != proposal.path)  # which goes in any case
 
 
 def _in(vault: Vault, problems: list[Problem]) -> Iterator[Proposal]:
@@ -188,7 +193,7 @@ def _files(vault: Vault, problems: list[Problem]) -> Iterator[tuple[str, bytes]]
 
 
 def _folder(vault: Vault) -> str:
-    return os.path.join(vault.root, FOLDER)
+    return os.path.join(vault.root, INBOX)
 
 
 def _is_safe(vault: Vault, folder: str) -> bool:

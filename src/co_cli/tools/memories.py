@@ -56,26 +56,30 @@ def _recall(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     if note:
         superseded = f"superseded by {note.superseded_by}" if note.superseded_by else None
         why = Why("named by its ref", (), (), standing=superseded)
-        return _recalled(query, [(note, why)] if caller.private or not note.private else [], "ref", ())
+        return _recalled(query, [(note, why, ())] if caller.private or not note.private else [], "ref", ())
     # enough to fill the answer where private ones have to be left out
     found = kb.recall(query, limit=limit if caller.private else 4 * limit, kinds=(MEMORY,))
-    allowed = [(hit.note, hit.why) for hit in found.hits if caller.private or not hit.note.private]
+    allowed = [(hit.note, hit.why, hit.stale) for hit in found.hits if caller.private or not hit.note.private]
     return _recalled(query, allowed[:limit], found.mode, found.degraded)
 
 
-def _recalled(query: str, found: list[tuple[Note, Why]], mode: str, degraded: tuple[str, ...]) -> Answer:
-    notes = tuple(note for note, _why in found)
+def _recalled(query: str, found: list[tuple[Note, Why, tuple[str, ...]]], mode: str, degraded: tuple[str, ...]) -> Answer:
+    notes = tuple(note for note, _why, _stale in found)
     shown = query if len(query) <= _SHOWN else f"{query[:_SHOWN]}…"
     display = f"No memories found matching '{shown}'"
     if notes:
         lines = [f"Found {_counted(len(notes))} matching '{shown}':"]
-        for note, why in found:
+        for note, why, stale in found:
             lines += ["", f"**Memory {note.ref}** (created {note.created[:10]})"]
             lines += [f"Tags: {', '.join(note.tags)}"] if note.tags else []
             lines += [why.standing.capitalize()] if why.standing else []
             lines.append(note.body)
+            lines += [f"(This may be out of date: {'; '.join(stale)}.)"] if stale else []
         display = "\n".join(lines)
-    results = [{**_entry(note), "content": note.body, "why": str(why)} for note, why in found]
+    results = [
+        {**_entry(note), "content": note.body, "why": str(why), **({"stale": [*stale]} if stale else {})}
+        for note, why, stale in found
+    ]
     data: dict[str, object] = {"query": query, "count": len(notes), "mode": mode, "degraded": [*degraded]}
     return Answer({"display": display, **data, "results": results}, notes)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import Invalid
 from co_cli.knowledge import open_knowledge
+from co_cli.surfaces.cli.exchange import add_export_arguments, check_export, print_export
 from co_cli.surfaces.cli.notes import add_list_arguments, print_list
 from co_cli.surfaces.cli.progress import Progress
 from co_cli.surfaces.cli.terminal import as_data, counted, emit, visible, warn
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
-    """List the memories, make the index anew, or put notes into the archive: kept there, but no longer recalled.
+    """List the memories, make the index anew, export the notes, or put notes into the archive: kept there, but no longer
+    recalled.
 
     --check compares all memories with each other. What contradicts another, or says the same, is proposed for `co review`;
     nothing is changed.
@@ -32,6 +34,10 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
         co knowledge --check --dry-run
         co knowledge --archive 12 15
         co knowledge --restore 12
+        co knowledge --export ~/notes
+        co knowledge --export notes.jsonl --all
+        co knowledge --export AGENTS.md --as digest
+        co knowledge --export ~/Vault --as obsidian -t deploy
     """
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--list", action="store_true", help="list the memories")
@@ -39,23 +45,26 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     what.add_argument("--check", action="store_true", help="find memories that contradict each other, or say the same")
     what.add_argument("--archive", nargs="+", metavar="REF", help="put these notes into the archive")
     what.add_argument("--restore", nargs="+", metavar="REF", help="bring these notes back from the archive")
-    parser.add_argument("--dry-run", action="store_true", help="with --check: propose nothing")
+    what.add_argument("--export", metavar="PATH", help="write the notes to a folder or a file")
     add_list_arguments(parser)
+    add_export_arguments(parser)
     return _knowledge
 
 
 def _knowledge(arguments: Namespace) -> None:
+    check_export(arguments)
     kb = open_knowledge()
     if arguments.list:
         print_list(arguments, kb)
+        return
+    if arguments.export is not None:
+        print_export(arguments, kb)
         return
     if arguments.tag or arguments.category or arguments.key or arguments.archived:
         raise Invalid("The filters go with --list.", "Name the notes by their refs: co knowledge --archive 12")
     if arguments.check:
         _check(arguments, kb)
         return
-    if arguments.dry_run:
-        raise Invalid("--dry-run goes with --check.", "See: co knowledge --help")
     if arguments.reindex:
         _reindex(arguments, kb)
         return
