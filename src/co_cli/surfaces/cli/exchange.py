@@ -108,7 +108,13 @@ def add_export_arguments(parser: ArgumentParser) -> None:
 def check_export(arguments: Namespace) -> None:
     """Raise ``Invalid`` for options that would be passed over."""
     exports = arguments.export is not None
-    options = (arguments.form, arguments.in_global, arguments.both, arguments.private, arguments.dry_run and not arguments.check)
+    options = (
+        arguments.form,
+        arguments.in_global,
+        arguments.both,
+        arguments.private,
+        arguments.dry_run and not arguments.check,
+    )
     if not exports and (any(options) or arguments.size != DIGEST_SIZE):
         raise Invalid("These options go with --export.", "Name where to: co knowledge --export ~/notes")
     if exports and (arguments.category or arguments.key or arguments.archived):
