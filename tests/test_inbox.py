@@ -170,11 +170,36 @@ def test_every_action_does_what_it_says(kb: KnowledgeBase) -> None:
     assert notes["1"].tags == ("style",)
     assert "3" not in notes
     assert notes["4"].superseded_by == 8
-    assert (notes["8"].body, notes["8"].supersedes) == ("Tests take 7 minutes", 4)
+    assert (notes["8"].body, notes["8"].supersedes) == ("Tests take 7 minutes", (4,))
     assert [notes[ref].superseded_by for ref in ("6", "7")] == [9, 9]
     assert (notes["9"].body, notes["9"].because) == ("One and two", "they say the same")
     assert [note.ref for note in kb.list(archived=True).notes] == ["2", "6", "7"]
     assert kb.topic("deploy").body == "# Deploy"
+
+
+def test_a_page_is_taken_in(kb: KnowledgeBase) -> None:
+    page = Proposal("draft", "project", "article", "# Herons\n\nThey nest.", {"source": "https://example.org/herons"})
+    assert proposed(kb, page, page._replace(fields={})) == [inbox.PROPOSED, inbox.REFUSED]
+    inbox.accept(kb, only(kb))
+    assert kb.article("https://example.org/herons").body == "# Herons\n\nThey nest."
+    kb.undo()
+    assert kb.articles().notes == ()
+
+
+def test_a_note_is_moved_between_the_vaults(kb: KnowledgeBase) -> None:
+    kb.save("Tea is better")
+    kb.save("We deploy on Fridays", in_global=True)
+    here = Proposal("update", "project", "move", fields={"to": "global", "language": "python"}, refs=("1",))
+    there = Proposal("update", "global", "move", fields={"to": "project"}, refs=("g:1",))
+    nowhere = Proposal("update", "project", "move", fields={"to": "mars"}, refs=("1",))
+    assert proposed(kb, here, there, nowhere) == [inbox.PROPOSED, inbox.PROPOSED, inbox.REFUSED]
+    for proposal in inbox.proposals(kb).proposals:
+        inbox.accept(kb, proposal)
+    assert {note.vault: note.body for note in kb.list().notes} == {
+        "project": "We deploy on Fridays",
+        "global": "Tea is better",
+    }
+    assert inbox.proposals(kb).proposals == ()
 
 
 def test_what_the_notes_have_left_behind_is_refused_in_clear_words_and_nothing_is_lost(kb: KnowledgeBase) -> None:

@@ -12,12 +12,25 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from co_cli import attachment
 from co_cli.coverage import differences, throw_away
 from co_cli.errors import CoError
 from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import HEADER_LIMIT, FrontmatterError, parse_frontmatter, render_field, replace_fields
 from co_cli.links import Link, Named, Names, key_of, links
-from co_cli.note import CONTEXT, FOLDERS, MEMORY, Note, NoteError, Problem, instant, memory_name, parse_note, slugify
+from co_cli.note import (
+    ARTICLE,
+    CONTEXT,
+    FOLDERS,
+    MEMORY,
+    Note,
+    NoteError,
+    Problem,
+    instant,
+    memory_name,
+    parse_note,
+    slugify,
+)
 from co_cli.vault import IGNORED, Vault
 
 if TYPE_CHECKING:
@@ -52,10 +65,12 @@ class Report:
         return tuple(finding for finding in self.findings if not finding.mended)
 
 
-def examine(vaults: Sequence[Vault], cache: str, *, fix: bool, also: Iterable[Problem] = ()) -> Report:
+def examine(
+    vaults: Sequence[Vault], cache: str, *, fix: bool, also: Iterable[Problem] = (), linked: Iterable[Vault] = ()
+) -> Report:
     """Look at every file of the vaults, and at their indexes; with ``fix``, mend what can be mended.
 
-    ``also`` is what others have found wrong.
+    ``also`` is what others have found wrong. Of linked folders only the names are of interest, to which links may lead.
     """
     everything: list[Note] = []
     findings: list[Finding] = []
@@ -66,7 +81,7 @@ def examine(vaults: Sequence[Vault], cache: str, *, fix: bool, also: Iterable[Pr
         everything.extend(notes)
         findings.extend(found)
         findings.extend(_compared(vault, cache, fix=fix))
-    broken = sorted(_broken_links(vaults, everything), key=lambda problem: (problem.path, problem.line))
+    broken = sorted(_broken_links(vaults, everything, linked), key=lambda problem: (problem.path, problem.line))
     findings.extend(map(Finding, (*broken, *also)))
     return Report(len(everything), tuple(findings))
 
@@ -81,17 +96,26 @@ def _compared(vault: Vault, cache: str, *, fix: bool) -> list[Finding]:
     return [Finding(problem, mendable=True, mended=mended) for problem in problems]
 
 
-def _broken_links(vaults: Iterable[Vault], notes: list[Note]) -> Iterator[Problem]:
-    """Links that lead to nothing, in the notes that are not in the archive."""
+def _broken_links(vaults: Iterable[Vault], notes: list[Note], linked: Iterable[Vault]) -> Iterator[Problem]:
+    """Links that lead to nothing, in the notes that are not in the archive; those in articles are not ours to correct."""
     names = Names(
-        Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
-        for note in notes
+        (
+            *(
+                Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
+                for note in notes
+            ),
+            *(
+                Named(folder.name, note.kind, folder.name_of(note.path), None, note.title)
+                for folder in linked
+                for note in folder.scan().notes
+            ),
+        )
     )
     by_name = {vault.name: vault for vault in vaults}
     for note in notes:
         vault = by_name[note.vault]
-        for link in links(note.body) if not vault.is_archived(note) else ():
-            key = key_of(link, note.kind)
+        for link in links(note.body) if note.kind != ARTICLE and not vault.is_archived(note) else ():
+            key = key_of(link, vault.folder_of(note))
             if not (key and names.meant(key, note.vault)) and not _is_there(vault, note, link):
                 what = "a link" if note.private else link.written
                 line = note.text.removeprefix("\ufeff").partition(note.body)[0].count("\n") + link.line
@@ -103,7 +127,7 @@ def _is_there(vault: Vault, note: Note, link: Link) -> bool:
     """Whether a link leads to a file: beside its note, in the vault or, as a name alone, among the attachments."""
     folders = [os.path.dirname(note.path), vault.root]
     if link.wiki:
-        folders.append(os.path.join(vault.root, "attachments"))
+        folders.append(os.path.join(vault.root, attachment.FOLDER))
     return any(
         os.path.lexists(os.path.join(folder, link.target.strip("/") + ending))
         for folder in folders
@@ -125,6 +149,8 @@ def _look(vault: Vault) -> tuple[list[Note], list[Finding]]:
     findings.extend(Finding(problem, mendable=True) for problem, _ in _misnamed(memories))
     findings.extend(Finding(problem, mendable=True) for problem, _, _ in _too_open(vault, notes))
     findings.extend(Finding(problem, mendable=True) for problem in _not_ignored(vault))
+    findings.extend(Finding(lost.problem, mendable=lost.raw is not None) for lost in attachment.missing(vault, notes))
+    findings.extend(Finding(problem) for problem in attachment.unused(vault, notes))
     return notes, findings
 
 
@@ -233,7 +259,7 @@ def _not_ignored(vault: Vault) -> Iterator[Problem]:
 def _mended(vault: Vault) -> list[Finding]:
     """Mend what can be mended, one kind after the other: a mended header may show a duplicate id."""
     findings: list[Finding] = []
-    for repair in (_repair_headers, _repair_ids, _repair_names, _repair_permissions, _repair_ignored):
+    for repair in (_repair_headers, _repair_ids, _repair_names, _repair_permissions, _repair_ignored, _repair_originals):
         try:
             findings.extend(repair(vault))
         except CoError as error:
@@ -403,4 +429,17 @@ def _repair_ignored(vault: Vault) -> list[Finding]:
             draft.put(problem.path, before, before + separator + IGNORED.encode())
             findings.append(Finding(problem, mendable=True, mended="a line was added to .gitignore"))
         draft.summary = "told git to leave out knowledge.db"
+    return findings
+
+
+def _repair_originals(vault: Vault) -> list[Finding]:
+    """Bring back the originals that the journal has."""
+    findings = []
+    with vault.change("doctor") as draft:
+        notes = [note for archived in (False, True) for note in vault.scan((ARTICLE,), archived=archived).notes]
+        for lost in attachment.missing(vault, notes):
+            if lost.raw is not None:
+                attachment.bring_back(draft, vault, lost.name, lost.raw)
+                findings.append(Finding(lost.problem, mendable=True, mended="the journal had it: it is back"))
+        draft.summary = f"brought back {len(findings)} {'original' if len(findings) == 1 else 'originals'}"
     return findings

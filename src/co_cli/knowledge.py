@@ -32,7 +32,7 @@ from co_cli.note import (
 )
 from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve
 from co_cli.settings import Places, find_places
-from co_cli.shelf import Saved
+from co_cli.shelf import Listing, Saved
 from co_cli.upkeep import Upkeep, search_means
 from co_cli.vault import Vault, open_vaults
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from co_cli.coverage import Coverage
     from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
+    from co_cli.linking import Link, LinkState
     from co_cli.prompt import Prompt
     from co_cli.rehearsal import Rehearsal
     from co_cli.retrieval.neighbours import Neighbour
@@ -69,6 +70,8 @@ __all__ = [
     "Forgotten",
     "Hit",
     "KnowledgeBase",
+    "Link",
+    "LinkState",
     "Listing",
     "LoggedChange",
     "Means",
@@ -95,13 +98,6 @@ __all__ = [
     "open_knowledge_at",
     "search_means",
 ]
-
-
-class Listing(NamedTuple):
-    """Notes, with the files that could not be read as such."""
-
-    notes: tuple[Note, ...]
-    problems: tuple[Problem, ...]
 
 
 class FileChange(NamedTuple):
@@ -272,7 +268,7 @@ class KnowledgeBase(Upkeep):
             return Saved(note, "unchanged")
         with vault.change("edit") as draft:
             draft.summary = f"{memory.name_revision(note, after)} {after.label}"
-            return Saved(memory.replace(draft, vault, note, after), "updated")
+            return Saved(self._put_in_place(draft, vault, note, after), "updated")
 
     def _check_pinnable(self, note: Note) -> None:
         if note.kind != MEMORY:
@@ -293,9 +289,11 @@ class KnowledgeBase(Upkeep):
         kinds: Iterable[str] = (),
         tags: Iterable[str] = (),
         expired: bool = False,
+        superseded: bool = False,
+        linked: bool = True,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> Recalled:
-        """Find notes by what they say; expired ones are left out unless asked for.
+        """Find notes by what they say, also in linked folders; expired and superseded ones are left out unless asked for.
 
         Without a mode it is the one of the settings. ``progress`` is told what is being done, how much of it is done, and
         how much there is, where an index has to be made first.
@@ -304,14 +302,15 @@ class KnowledgeBase(Upkeep):
         for kind in chosen:
             if kind not in FOLDERS:
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
-        only = Filter(chosen, tags=clean_tags(tags), expired=expired)
+        only = Filter(chosen, tags=clean_tags(tags), expired=expired, superseded=superseded)
         settings = self.settings()
         only = only._replace(languages=Languages(self.places.project, settings.value("languages"), said=query))
         problems = self._sow(settings)
         means = search_means(self.places, settings)._replace(progress=progress or self.progress)
-        found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
+        vaults, gone = self._readable(chosen) if linked else (self.vaults, ())
+        found = retrieve(vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
         hits = tuple(map(self._with_claims_checked, found.hits))
-        return found._replace(problems=(*found.problems, *problems), hits=hits)
+        return found._replace(problems=(*found.problems, *problems, *gone), hits=hits)
 
     def _with_claims_checked(self, hit: Hit) -> Hit:
         """Say of a memory of this project what it takes for granted and is not so any more, as far as a quick look tells."""
@@ -325,7 +324,7 @@ class KnowledgeBase(Upkeep):
         """The notes that these are linked with, in both directions, by the paths of these."""
         from co_cli.retrieval.ranked import Searcher
 
-        with Searcher(self.vaults, search_means(self.places, self.settings())) as searcher:
+        with Searcher(self._readable()[0], search_means(self.places, self.settings())) as searcher:
             return searcher.neighbours(notes)
 
     def list(
@@ -354,7 +353,11 @@ class KnowledgeBase(Upkeep):
         """
         from co_cli.retrieval.grep import is_whole
 
-        found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True).hits if is_whole(hit)]
+        found = [
+            hit
+            for hit in self.recall(text, limit=1000, mode="grep", expired=True, superseded=True, linked=False).hits
+            if is_whole(hit)
+        ]
         for match in (PHRASE, ALL):
             notes = tuple(hit.note for hit in found if hit.why.match == match)
             if notes:
@@ -378,6 +381,10 @@ class KnowledgeBase(Upkeep):
         """Remove a topic; ``undo`` brings it back."""
         return self.forget(self.topic(name).ref).notes[0]
 
+    def delete_article(self, name: str) -> Note:
+        """Remove an article, and its original where nothing else uses it; ``undo`` brings both back."""
+        return self.forget(self.article(name).ref).notes[0]
+
     # -------------------------------------------------------------------------------------------------------- taking back
 
     def log(self, limit: int = 20) -> tuple[LoggedChange, ...]:
@@ -395,15 +402,18 @@ class KnowledgeBase(Upkeep):
         """Take a change back: the newest that still stands, or the one with this position in the log, or this id."""
         changes = self.log(limit=1_000_000)
         if not which:
-            found = next((entry for entry in changes if not entry.change.undone and entry.change.undoes is None), None)
+            standing = (entry for entry in changes if not (entry.change.undone or entry.change.struck))
+            found = next((entry for entry in standing if entry.change.undoes is None), None)
             if found is None:
                 raise NotFound("There is nothing to undo.", "`co log` lists the changes.")
         else:
             found = next((entry for entry in changes if which.lstrip("#") in (str(entry.position), entry.id)), None)
             if found is None:
                 raise NotFound(f"There is no change {which}.", "`co log` lists the changes.")
+        from co_cli import reversal
+
         vault = self.vault(found.vault)
-        vault.undo(found.change.number)
+        reversal.undo(vault, found.change.number)
         if not self._rehearses:
             from co_cli import sync
 
@@ -438,8 +448,7 @@ class KnowledgeBase(Upkeep):
 
     def ref(self, text: str) -> str:
         """The ref that a text is, or an empty string where it is other words."""
-        parsed = parse_ref(text)
-        return text.strip() if parsed else ""
+        return text.strip() if parse_ref(text) or self._is_linked_ref(text) else ""
 
 
 def _file_changes(vaults: Iterable[Rehearsal]) -> tuple[FileChange, ...]:

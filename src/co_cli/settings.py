@@ -22,7 +22,7 @@ PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
 MODES = ("auto", "grep", "text", "vector", "hybrid")
 FUSIONS = ("weighted", "rrf")
 YES_NO = ("yes", "no")
-PERMISSIONS = ("allow", "ask", "deny")
+PERMISSIONS = ("allow", "ask", "inbox", "deny")
 WINDOWS = {"gemini": 1_000_000, "openai": 400_000, "anthropic": 200_000, "ollama": 8_000, "offline": 8_000}
 """Tokens that fit into a model's window: no more than the smallest of the provider's usual models has."""
 EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
@@ -81,7 +81,7 @@ SETTINGS = (
     Setting(
         "mcp_writes",
         "allow",
-        "whether clients of `co mcp` may change notes: allow, ask or deny",
+        "whether clients of `co mcp` may change notes: allow, ask, inbox (they propose) or deny",
         harmless=False,
         choices=PERMISSIONS,
     ),

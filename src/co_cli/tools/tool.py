@@ -40,6 +40,8 @@ class Caller(NamedTuple):
     """The source of topics that it writes: ``user``, or ``api``."""
     memory_source: str = "user-told"
     """The source of the memories that it writes."""
+    session: str = ""
+    """Who it is among those of its surface: the name of a client."""
 
 
 class Parameter(NamedTuple):
@@ -74,6 +76,8 @@ class Tool(NamedTuple):
     """Whether it asks another machine for something, so that a person has to be asked."""
     extra: str = ""
     """The extra of the package that it cannot work without."""
+    asks: Callable[[Given], str] | None = None
+    """What a person is asked about where nothing would be written: the one thing that it is about to do."""
 
     def schema(self) -> dict[str, object]:
         """What it takes, as a JSON schema."""
