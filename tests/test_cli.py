@@ -264,6 +264,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["connect", "claude", "--remove"],
         ["hook", "session-start"],
         ["topic", "list"],
+        ["article", "list"],
         ["status"],
         ["review"],
         ["doctor"],
