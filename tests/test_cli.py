@@ -263,6 +263,9 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["connect", "claude"],
         ["connect", "claude", "--remove"],
         ["hook", "session-start"],
+        ["article", "link", ".", "--name", "here"],
+        ["article", "links"],
+        ["article", "unlink", "here"],
         ["topic", "list"],
         ["article", "list"],
         ["status"],
@@ -492,7 +495,7 @@ def test_completion_prints_a_script_that_knows_the_commands(co: Co, shell: str) 
         (["un"], ["unpin", "undo"]),
         (["learn", "--cat"], ["--category"]),
         (["config", "g"], ["get"]),
-        (["import", ""], ["json", "skynet"]),
+        (["import", "s"], ["skynet"]),
         (["knowledge", "--arch"], ["--archive", "--archived"]),
     ],
 )
