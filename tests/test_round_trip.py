@@ -97,7 +97,7 @@ def files_of(kb: KnowledgeBase) -> dict[str, bytes]:
 
 
 @FORMS
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(files=vaults())
 def test_an_export_imported_into_an_empty_vault_gives_the_same_files(form: str, files: dict[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:

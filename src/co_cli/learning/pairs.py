@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
-from co_cli.note import MEMORY, instant, is_expired
+from co_cli.note import MEMORY, fold, instant, is_expired
 from co_cli.succession import stands
 
 if TYPE_CHECKING:
@@ -153,7 +153,8 @@ def _ordered(one: Note, other: Note, relation: Relation) -> Related:
     if relation.label == CONTRADICTION:
         first, second = sorted((one, other), key=_age)
         return Related(second, first, relation)
-    kept, redundant = sorted((one, other), key=lambda note: (-len(note.body), _age(note)))
+    twins = fold(one.body) == fold(other.body)  # of which the first is the one that saving it again would find
+    kept, redundant = sorted((one, other), key=lambda note: (0 if twins else -len(note.body), note.id or 0))
     if kept.vault != redundant.vault:
         kept, redundant = sorted((one, other), key=lambda note: note.vault)  # for all projects, not for this one
     return Related(kept, redundant, relation)
