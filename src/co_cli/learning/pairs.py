@@ -7,7 +7,6 @@ or at odds. How two texts stand to each other, :mod:`co_cli.learning.relations` 
 from __future__ import annotations
 
 import re
-from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
@@ -79,6 +78,8 @@ class Nearness:
             self._embedder = self._opened()
         if self._embedder is None:
             return None
+        from array import array
+
         mine, theirs = (array("f", vector) for vector in self._embedder.embed((one, other)))
         return sum(a * b for a, b in zip(mine, theirs, strict=True)) if mine and theirs else None
 
