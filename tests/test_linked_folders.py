@@ -633,7 +633,8 @@ def test_a_file_that_is_no_text_that_can_be_read_is_named_once_and_the_others_ar
         assert found.problems == ()
     (state,) = linked.links()
     assert [name for name, _why in state.skipped] == ["data.md"]
-    assert co("show", "notes:data") == 3
+    assert co("show", "notes:data") == 1
+    assert "notes:data.md cannot be shown" in co.err
 
 
 # ------------------------------------------------------------------------------------------------------------------ agents

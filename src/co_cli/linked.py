@@ -14,7 +14,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import Conflict, Corrupt, Denied, NotFound
+from co_cli.errors import Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import reason
 from co_cli.folder import Look, leads_straight, stamp
 from co_cli.frontmatter import FrontmatterError, parse_header, split_frontmatter
@@ -183,8 +183,8 @@ class LinkedFolder(Vault):
             except NoteError as error:
                 problems.append(error.problem)
         if problems:
-            raise Corrupt(f"{problems[0]}.", problems[0].hint)
-        raise NotFound(f"There is no file {path}.")
+            raise Corrupt(f"{self.name}:{self.name_of(path)} cannot be shown: {problems[0].message}.", problems[0].hint)
+        raise NotFound(f"There is no file {self.name}:{self.name_of(path)}.")
 
     def read_named(self, kind: str, names: Iterable[str]) -> dict[str, Note]:
         """The notes in just these files, by their names; what is gone is left out."""
@@ -202,12 +202,15 @@ class LinkedFolder(Vault):
             note = self.read_named(kind, [name + ending]).get(name + ending)
             if note:
                 return note
-        alike = [known for known in self.walk().names if _ends_like(known, name)]
+        try:
+            alike = [known for known in self.walk().names if _ends_like(known, name)]
+        except OSError as error:
+            raise Unavailable(f"{self.name} cannot be read: {reason(error)}.", "Check its permissions.") from error
         if len(alike) > 1:
             refs = [] if self.private else [f"{self.name}:{_slug(known)}" for known in sorted(alike)[:_NAMED]]
             hint = "Name its folders as well."
             raise Conflict(f"{self.name}:{name} may be one of {len(alike)} files.", hint, details="\n".join(refs))
-        return self.read_named(kind, alike).get(alike[0]) if alike else None
+        return self.read(self.path_of(kind, alike[0]), kind) if alike else None
 
     def parse(self, raw: bytes, kind: str, path: str) -> Note:
         """What a file says, as an article."""
