@@ -264,6 +264,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["connect", "claude", "--remove"],
         ["hook", "session-start"],
         ["topic", "list"],
+        ["article", "list"],
         ["status"],
         ["review"],
         ["doctor"],
@@ -491,7 +492,7 @@ def test_completion_prints_a_script_that_knows_the_commands(co: Co, shell: str) 
         (["un"], ["unpin", "undo"]),
         (["learn", "--cat"], ["--category"]),
         (["config", "g"], ["get"]),
-        (["import", ""], ["json", "skynet"]),
+        (["import", "s"], ["skynet"]),
         (["knowledge", "--arch"], ["--archive", "--archived"]),
     ],
 )

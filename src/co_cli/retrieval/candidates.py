@@ -407,8 +407,9 @@ class _Question:
             notes: dict[tuple[int, str, str], Note] = {}
             for (place, kind), names in files.items():
                 vault = self.sources[place].vault
-                stamps.update(((place, kind, name), vault.settled_stamp(kind, name)) for name in names)
                 notes.update(((place, kind, name), note) for name, note in vault.read_named(kind, names).items())
+                # afterwards: what is still as it was indexed now, was so when it was read
+                stamps.update(((place, kind, name), vault.settled_stamp(kind, name)) for name in names)
             for key in batch:
                 passage = self.counted[self.shown[key]].passage
                 file = (key[0], passage.kind, passage.file)
@@ -418,7 +419,7 @@ class _Question:
                         yield hit
 
     def _hit(self, key: Key, score: float, note: Note, stamp: int) -> Hit | None:
-        """Show a note as its file says it; ``stamp`` is that of the file just before it was read."""
+        """Show a note as its file says it; ``stamp`` is that of the file just after it was read."""
         shown = self.shown[key]
         passage = self.counted[shown].passage
         if not (stamp and stamp == passage.stamp) and bytes.fromhex(note.sha) != passage.sha:
