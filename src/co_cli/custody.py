@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.frontmatter import parse_frontmatter
-from co_cli.library import Library
+from co_cli.linking import Linking
 from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, Ref, parse_ref
+from co_cli.succession import as_written, stands
 from co_cli.vault import documents
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Forgotten(NamedTuple):
     """The notes that were forgotten."""
 
     notes: tuple[Note, ...]
+    standing: tuple[Note, ...] = ()
+    """The notes that stand again, since what had taken their place is gone."""
 
 
 class Purged(NamedTuple):
@@ -66,11 +69,14 @@ def _proposals_about(vault: Vault, refs: set[str]) -> Iterator[tuple[str, bytes]
             yield path, raw
 
 
-class Custody(Library):
+class Custody(Linking):
     """The notes of one user and one project, as somebody keeps them."""
 
     def get(self, ref: str) -> Note:
         """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
+        linked = self._linked_note(ref) if ":" in ref else None
+        if linked:
+            return linked
         parsed = parse_ref(ref)
         if parsed is None:
             raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
@@ -107,6 +113,7 @@ class Custody(Library):
         notes = self._all_named(refs)
         if any(note.kind == CONTEXT for note in notes):
             raise Invalid("The context is not forgotten but edited.", "Empty it with: co edit context")
+        standing: list[Note] = []
         for vault in self.vaults:
             mine = [note for note in notes if note.vault == vault.name]
             waiting = list(_proposals_about(vault, {note.ref for note in notes}))
@@ -114,12 +121,56 @@ class Custody(Library):
                 with vault.change("forget") as draft:
                     for note in mine:
                         draft.remove(note)
+                    for before, after in memory.rewritten(vault, mine):
+                        draft.replace(before, after.raw)
+                        standing += [after] if before.superseded_by and not after.superseded_by else []
                     self._settle_originals(draft, vault, mine)
                     for path, raw in waiting:
                         draft.put(path, raw, None)
                     draft.summary = f"forgot {memory.name_notes(mine or notes)}"
         self._let_go(notes)
-        return Forgotten(tuple(notes))
+        return Forgotten(tuple(notes), tuple(standing))
+
+    def supersede(self, refs: str | Iterable[str], *, by: str, because: str = "") -> Note:
+        """Let one memory take the place of others; they stay readable, and say by which they were replaced."""
+        from co_cli import memory
+
+        new, old = self.named(by), self._all_named(refs)
+        vault = self.vault(new.vault)
+        for note in old:
+            self._check_superseding(new, note)
+        fields: dict[str, object | None] = {}
+        numbers = {*new.supersedes, *(note.id for note in old if note.id)}
+        if numbers != {*new.supersedes}:
+            fields["supersedes"] = as_written(numbers)
+        if because:
+            fields["because"] = because
+        with vault.change("supersede") as draft:
+            for note in old:
+                if note.superseded_by != new.id:
+                    draft.replace(note, memory.revise(note, fields={"superseded_by": new.id}).raw)
+            after = memory.revise(new, fields=fields)
+            if after.raw != new.raw:
+                draft.replace(new, after.raw)
+            name = memory.name_notes(old) if len(old) > 1 else old[0].ref
+            draft.summary = f"superseded {name} by {new.label}"
+        return after
+
+    def _check_superseding(self, new: Note, old: Note) -> None:
+        """Raise where one note cannot take the place of another."""
+        for note in (new, old):
+            if note.kind != MEMORY:
+                raise Invalid(f"{note.ref} is no memory: only memories supersede each other.", "See: co list")
+        if new.vault != old.vault:
+            hint = "A memory of the project comes before one for all projects as it is."
+            raise Invalid(f"{new.ref} and {old.ref} are not in the same vault.", hint)
+        if new.id == old.id:
+            raise Invalid(f"{new.ref} cannot supersede itself.", "Name the note that is to stand in its place.")
+        for note in (new, old):
+            if note.superseded_by and note.superseded_by != (new.id if note is old else None):
+                now = f"g:{note.superseded_by}" if note.vault == GLOBAL else str(note.superseded_by)
+                if not stands(self.vault(note.vault), note):
+                    raise Conflict(f"{note.ref} has been superseded by {now} already.", f"Look at it: co show {now}")
 
     def purge(self, refs: str | Iterable[str]) -> Purged:
         """Forget notes for good, or those that were forgotten before: nothing brings them back afterwards."""
@@ -164,7 +215,7 @@ class Custody(Library):
         """Move notes between the vaults: the new one is there before the old one goes."""
         from co_cli import memory
 
-        notes = [self.get(ref) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
+        notes = [self._own(self.get(ref)) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
         for note in notes:
             if note.vault != source:
                 where = "for all projects" if target == GLOBAL else "one of this project"
@@ -179,6 +230,8 @@ class Custody(Library):
                 there.summary = f"took {after.label} over from {'the project' if target == GLOBAL else 'all projects'}"
             with self.vault(source).change("promote" if target == GLOBAL else "demote") as here:
                 here.remove(note)
+                for before, changed in memory.rewritten(self.vault(source), [note]):
+                    here.replace(before, changed.raw)
                 here.summary = f"gave {note.label} away: it is {after.ref} now"
             moved.append(Moved(note, after))
             self._let_go([note])
@@ -221,7 +274,7 @@ class Custody(Library):
 
     def named(self, ref: str) -> Note:
         """The note to be changed: a bare ref never reaches from a project into the vault of all projects."""
-        note, parsed = self.get(ref), parse_ref(ref)
+        note, parsed = self._own(self.get(ref)), parse_ref(ref)
         if parsed and not parsed.vault and note.vault == GLOBAL:
             raise NotFound(
                 f"There is no note {ref} in this project.", f"{note.ref} is one for all your projects: name it so."

@@ -19,6 +19,7 @@ from co_cli.index.store import as_line
 from co_cli.note import FOLDERS, GLOBAL, lasting_name
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, BESIDE, MEANING, PHRASE, Hit, Why, moment
+from co_cli.retrieval.standing import in_force
 from co_cli.retrieval.words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -177,7 +178,8 @@ class _Question:
         if self.vector:
             self._complete_cosines()
         notes = self._score_notes()
-        hits = islice(self._hits(scoring.ranked(notes), notes), self.limit)
+        vaults = {source.vault.name: source.vault for source in self.sources}
+        hits = islice(in_force(self._hits(scoring.ranked(notes), notes), vaults, self.only), self.limit)
         partial = any(source.index.totals().vectors < source.index.totals().passages for source in self.sources)
         degraded = ("vectors-partial",) if self.vector and partial else ()
         return Answer(self.mode, tuple(hits), len(notes), degraded, self.notices)
@@ -426,7 +428,21 @@ class _Question:
             return self._changed_hit(key, note, score)
         why = self._why(key, shown, passage)
         content = note.body[passage.start : passage.stop]
-        return Hit(note, round(score, 4), why, content, passage.heading, passage.line, passage.anchor, passage.page)
+        return Hit(
+            note, round(score, 4), why, content, passage.heading, passage.line, self._anchor(passage, content), passage.page
+        )
+
+    def _anchor(self, passage: Passage, content: str) -> str:
+        """The name of the heading in a passage under which most of what was asked for stands."""
+        if " " not in passage.anchor:
+            return passage.anchor
+        from co_cli.citation import nearest
+
+        def held(text: str) -> list[str]:
+            line = as_line(terms(text))
+            return [word for word, each in self.asked.words.items() if any(sought((term,)) in line for term in each)]
+
+        return nearest(passage.anchor, content, held)
 
     def _changed_hit(self, key: Key, note: Note, score: float) -> Hit | None:
         """A note that was changed in this very moment: it is an answer if it still has words that were asked for."""
