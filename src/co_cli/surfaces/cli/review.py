@@ -283,10 +283,10 @@ class _Review:
     def _answered(self, card: _Card) -> bool:
         """Ask about one until there is an answer; returns whether to go on."""
         proposal = card.proposal
-        edit = ["e edit first"] if proposal.content else []
+        edit = ["e edit"] if proposal.content else []
         choices = ["y yes", "n no", *edit, "l later", "a all of its kind", "q end", "? help"]
         while True:
-            answer = _typed(f"{paint('Accept this?', 'bold', sys.stderr)} {' · '.join(choices)} › ")
+            answer = _typed(f"{paint('Accept?', 'bold', sys.stderr)} {' · '.join(choices)} › ")
             match answer if answer is None else answer.lower():
                 case None | "q" | "quit":
                     return False
