@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from co_cli.exchange.relinking import relink
-from co_cli.knowledge import MEMORY
+from co_cli.knowledge import CONTEXT, MEMORY
 from co_cli.links import Named, Names, key_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Titles:
         self._names = Names(
             Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
             for note in notes
+            if note.kind != CONTEXT  # nothing links to a context
         )
 
     def of(self, note: Note) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +27,7 @@ from co_cli.links import Named, Names, key_of, links
 from co_cli.note import FOLDERS, Note, NoteError, fold, instant, memory_name, parse_note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from co_cli.batch import Batch
 
@@ -60,9 +61,25 @@ class Divergence(NamedTuple):
     ours: bytes
     theirs: bytes
     """Their version, with our id."""
-    merged: bytes
-    """Both in one, with the marks of git around what differs."""
+    proposed: bytes
+    """Both in one; where they contradict each other, it is theirs."""
     origin: str
+
+    @property
+    def note(self) -> Note:
+        """The note as it would be with theirs."""
+        return parse_note(self.proposed, kind=self.kind, vault=self.vault, path=self.path)
+
+    @property
+    def difference(self) -> str:
+        """The lines in which that differs from ours."""
+        from co_cli.draft import difference
+
+        return difference(self.ours, self.proposed, f"{self.ref} as it is", "as it would be with theirs")
+
+
+Ancestor = Callable[[str, str, bytes, bytes], bytes | None]
+"""Given the name of a file here and there, and what it holds here and there, the version that both come from."""
 
 
 @dataclass(slots=True, eq=False)
@@ -90,9 +107,8 @@ class Joining:
     """The joining of whole notes into a vault."""
 
     batch: Batch
-    ancestor: Callable[[str, bytes, bytes], bytes | None] | None = None
+    ancestor: Ancestor | None = None
     """What finds the version that two of a note come from; without it the newer of the two counts."""
-    names: SideNames = field(default_factory=SideNames)
     divergences: list[Divergence] = field(default_factory=list)
     _numbers: dict[int, int] = field(default_factory=dict)
     _attached: dict[str, str] = field(default_factory=dict)
@@ -236,19 +252,19 @@ class Joining:
                 return arrival.line(SKIPPED, ours, "newer-here", reason)
             return arrival.line(UPDATED, self.batch.replace(ours, raw))
         name = os.path.relpath(ours.path, self.batch.vault.root).replace(os.sep, "/")
-        base = self.ancestor(name, ours.raw, raw)
+        base = self.ancestor(name, arrival.whole.place, ours.raw, raw)
         if fold(ours.body) == fold(arrival.note.body) and base is None:
             return self._unite(arrival, ours)
         return self._merge(arrival, ours, raw, base)
 
     def _merge(self, arrival: _Arrival, ours: Note, raw: bytes, base: bytes | None) -> ImportEntry:
-        merged = merge(base, ours.raw, raw, names=self.names, by_bullets=ours.kind == CONTEXT)
-        if merged.conflicts or (base is None and ours.kind != CONTEXT):
-            origin = arrival.whole.file
-            self.divergences.append(
-                Divergence(ours.ref, ours.kind, ours.vault, ours.path, base, ours.raw, raw, merged.raw, origin)
-            )
-            reason = f"{ours.ref} says something else here: both are kept for you to decide"
+        bullets = ours.kind == CONTEXT
+        merged = merge(base, ours.raw, raw, by_bullets=bullets)
+        if merged.conflicts or (base is None and not bullets):
+            proposed = merge(base, ours.raw, raw, by_bullets=bullets, names=SideNames(take_theirs=True)).raw
+            place = (ours.ref, ours.kind, ours.vault, ours.path)
+            self.divergences.append(Divergence(*place, base, ours.raw, raw, proposed, arrival.whole.file))
+            reason = f"{ours.ref} says something else here: it stays, and theirs is proposed"
             return arrival.line(SKIPPED, ours, "conflict", reason)
         if merged.raw == ours.raw:
             return arrival.line(UNCHANGED, ours)
@@ -274,7 +290,7 @@ class Joining:
             return arrival.line(CREATED, self.batch.add(CONTEXT, path, raw))
         if ours.raw == raw:
             return arrival.line(UNCHANGED, ours)
-        base = self.ancestor(_CONTEXT_PLACE, ours.raw, raw) if self.ancestor else None
+        base = self.ancestor(_CONTEXT_PLACE, _CONTEXT_PLACE, ours.raw, raw) if self.ancestor else None
         return self._merge(arrival, ours, raw, base)
 
     # ---------------------------------------------------------------------------------------------------------- mending
