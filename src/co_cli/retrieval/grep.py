@@ -18,6 +18,7 @@ from co_cli.pages import without_marks
 from co_cli.retrieval.hit import ALL, ANY, FILTER, PHRASE, Hit, Recalled, Why
 from co_cli.retrieval.standing import in_force
 from co_cli.retrieval.words import STOP_WORDS
+from co_cli.succession import Succession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +44,7 @@ def grep(vaults: Sequence[Vault], query: Query, *, limit: int, only: Filter) -> 
         hits.extend(hit for hit in map(matcher.hit, filter(only.admits, scan.notes)) if hit)
     if len(hits) > 1:
         hits.sort(key=lambda hit: (hit.score, instant(hit.note.created), hit.note.id or 0), reverse=True)
-    shown = islice(in_force(hits, {vault.name: vault for vault in vaults}, only), limit)
+    shown = islice(in_force(hits, {vault.name: Succession(vault) for vault in vaults}, only), limit)
     return Recalled(query.text, "grep", tuple(map(_passage, shown)), problems=tuple(problems), total=len(hits))
 
 

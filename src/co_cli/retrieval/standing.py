@@ -9,29 +9,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from co_cli.note import is_expired
-from co_cli.succession import successor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from co_cli.note import Note
     from co_cli.retrieval.hit import Filter, Hit
-    from co_cli.vault import Vault
+    from co_cli.succession import Succession
 
 
-def in_force(hits: Iterable[Hit], vaults: Mapping[str, Vault], only: Filter) -> Iterator[Hit]:
+def in_force(hits: Iterable[Hit], successions: Mapping[str, Succession], only: Filter) -> Iterator[Hit]:
     """The hits, each note once, with what stands now in the place of what was superseded."""
     shown: set[str] = set()
     for hit in hits:
         note = hit.note
-        vault = vaults[note.vault]
-        new = successor(vault, note) if note.superseded_by else None
+        new = successions[note.vault].successor(note) if note.superseded_by else None
         if new is None:
             if note.path not in shown:
                 shown.add(note.path)
                 yield _explained(hit, _superseding(note)) if note.supersedes else hit
             continue
-        if new.path not in shown and not vault.is_archived(new) and (only.expired or not is_expired(new)):
+        if new.path not in shown and not successions[note.vault].is_put_away(new) and (only.expired or not is_expired(new)):
             shown.add(new.path)
             explained = (
                 f"{_superseding(new)}, in whose place it was found" if note.id in new.supersedes else _found(note, new)
