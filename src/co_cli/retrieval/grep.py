@@ -19,6 +19,7 @@ from co_cli.pages import without_marks
 from co_cli.retrieval.hit import ALL, ANY, FILTER, PHRASE, Hit, Recalled, Why
 from co_cli.retrieval.standing import in_force
 from co_cli.retrieval.words import STOP_WORDS
+from co_cli.succession import Succession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +51,7 @@ def grep(vaults: Sequence[Vault], query: Query, *, limit: int, only: Filter) -> 
         notes = by_name[name].scan((MEMORY,), wanted=lambda raw: b"key" in raw).notes
         return (note for note in notes if (note.category, note.key) == (category, key))
 
-    shown = islice(in_force(hits, by_name, only, keyed), limit)
+    shown = islice(in_force(hits, {name: Succession(vault) for name, vault in by_name.items()}, only, keyed), limit)
     return Recalled(query.text, "grep", tuple(map(_passage, shown)), problems=tuple(problems), total=len(hits))
 
 

@@ -10,28 +10,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from co_cli.note import GLOBAL, MEMORY, PROJECT, is_expired
-from co_cli.succession import successor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from co_cli.note import Note
     from co_cli.retrieval.hit import Filter, Hit
-    from co_cli.vault import Vault
+    from co_cli.succession import Succession
 
     Keyed = Callable[[str, str, str], Iterable[Note]]
     """What finds the memories of a vault, by its name, that have a category and a key."""
 
 
-def in_force(hits: Iterable[Hit], vaults: Mapping[str, Vault], only: Filter, keyed: Keyed) -> Iterator[Hit]:
+def in_force(hits: Iterable[Hit], successions: Mapping[str, Succession], only: Filter, keyed: Keyed) -> Iterator[Hit]:
     """The hits, each note once, with what stands now in the place of what was superseded or is known better here."""
     shown: set[str] = set()
     for hit in hits:
         note = hit.note
-        vault = vaults[note.vault]
-        new = successor(vault, note) if note.superseded_by else None
+        new = successions[note.vault].successor(note) if note.superseded_by else None
         if new is None and note.key and note.vault == GLOBAL:
-            nearer = _nearer(note, vaults, only, keyed)
+            nearer = _nearer(note, successions, only, keyed)
             if nearer:
                 yield from _overridden(hit, nearer, shown, only)
                 continue
@@ -40,7 +38,7 @@ def in_force(hits: Iterable[Hit], vaults: Mapping[str, Vault], only: Filter, key
                 shown.add(note.path)
                 yield _explained(hit, _superseding(note)) if note.supersedes else hit
             continue
-        if new.path not in shown and not vault.is_archived(new) and (only.expired or not is_expired(new)):
+        if new.path not in shown and not successions[note.vault].is_put_away(new) and (only.expired or not is_expired(new)):
             shown.add(new.path)
             explained = (
                 f"{_superseding(new)}, in whose place it was found" if note.id in new.supersedes else _found(note, new)
@@ -62,9 +60,9 @@ def _overridden(hit: Hit, nearer: Note, shown: set[str], only: Filter) -> Iterat
         yield _explained(hit, f"overridden by {nearer.ref}, {whose} {nearer.key}")
 
 
-def _nearer(note: Note, vaults: Mapping[str, Vault], only: Filter, keyed: Keyed) -> Note | None:
+def _nearer(note: Note, successions: Mapping[str, Succession], only: Filter, keyed: Keyed) -> Note | None:
     """The memory of the same key that counts before one for all projects, or for all of a language."""
-    found: list[Note] = [*keyed(PROJECT, note.category, note.key)] if PROJECT in vaults else []
+    found: list[Note] = [*keyed(PROJECT, note.category, note.key)] if PROJECT in successions else []
     if not found and not note.language:
         found = [each for each in keyed(GLOBAL, note.category, note.key) if each.language and each.path != note.path]
     standing = [each for each in found if each.kind == MEMORY and only.admits(each) and not each.superseded_by]
