@@ -15,6 +15,8 @@ from commands import Co
 from model_server import ModelServer, calls, chunk, model_server, refuses, says, stream
 
 from co_cli import KnowledgeBase
+from co_cli.learning import inbox
+from co_cli.learning.inbox import Proposal
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x1b[31m"
 
@@ -172,6 +174,22 @@ def test_undo_shows_what_it_would_do_and_needs_a_yes(chat: Piped, kb: KnowledgeB
     assert chat("/undo", arguments=("--yes",)) == 0
     assert "✓ Took back: learned 1" in chat.out
     assert kb.list().notes == ()
+
+
+def test_review_shows_what_is_proposed_and_accepts_with_a_yes(chat: Piped, kb: KnowledgeBase) -> None:
+    assert chat("/review") == 0
+    assert "Nothing is proposed." in chat.out
+    kb.save("Staging is frozen")
+    inbox.propose(kb, [Proposal("draft", "project", "save", "Tea is better", reason="a preference")])
+    inbox.propose(kb, [Proposal("expiry", "project", "archive", refs=("1",))])
+    kb.archive("1")
+    assert chat("/review") == 5
+    assert "+Tea is better" in chat.err
+    assert "1 is already in the archive" in chat.out
+    assert kb.list().notes == ()
+    assert chat("/review", arguments=("--yes",)) == 0
+    assert "✓ Accepted p1." in chat.out
+    assert [note.body for note in kb.list().notes] == ["Tea is better"]
 
 
 def test_a_model_is_changed_in_the_middle_of_a_chat(chat: Piped, server: ModelServer) -> None:

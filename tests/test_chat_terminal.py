@@ -12,6 +12,8 @@ from model_server import ModelServer, calls, chunk, model_server, says, send
 from terminals import Terminal, terminal
 
 from co_cli import KnowledgeBase
+from co_cli.learning import inbox
+from co_cli.learning.inbox import Proposal
 
 GOLDEN = Path(__file__).parent / "golden" / "chat"
 ENTER, CTRL_C, CTRL_D, CTRL_R, ALT_ENTER = "\r", "\x03", "\x04", "\x12", "\x1b\r"
@@ -78,6 +80,21 @@ def test_a_fact_is_typed_approved_and_found_again(kb: KnowledgeBase, tmp_path: P
         seen.type(CTRL_D)
         assert seen.end() == 0
     golden(seen, "remember", tmp_path)
+
+
+def test_a_chat_says_at_its_start_how_much_is_proposed(kb: KnowledgeBase) -> None:
+    inbox.propose(kb, [Proposal("draft", "project", "save", "Tea is better")])
+    with terminal("chat") as seen:
+        seen.wait_to_see("1 proposal waits for your yes or no: co review, or /review")
+        prompted(seen)
+        seen.type(f"/review{ENTER}")
+        seen.wait_to_see("p1: keep this?")
+        seen.type(f"y{ENTER}")
+        seen.wait_to_see("Accepted p1.")
+        prompted(seen)
+        seen.type(CTRL_D)
+        assert seen.end() == 0
+    assert kept(kb) == ["Tea is better"]
 
 
 def test_a_refusal_goes_back_with_its_reason(kb: KnowledgeBase, server: ModelServer, tmp_path: Path) -> None:

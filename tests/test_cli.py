@@ -265,6 +265,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["hook", "session-start"],
         ["topic", "list"],
         ["status"],
+        ["review"],
         ["doctor"],
         ["knowledge", "--list"],
         ["knowledge", "--archive", "1"],

@@ -54,6 +54,16 @@ def test_a_fault_is_a_line_in_the_log_and_nothing_else(co: Co, kb: KnowledgeBase
     assert "no-such-hook not_found: There is no hook" in log(kb)
 
 
+@pytest.mark.parametrize("given", [["session-start", "--of-another-version"], [], ["session-start", "--client"], ["a", "b"]])
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_arguments_that_are_not_known_are_a_line_in_the_log_and_nothing_else(
+    kb: KnowledgeBase, given: list[str], json: list[str]
+) -> None:
+    done = subprocess.run([*HOOK, *given, *json], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert " ? invalid: " in log(kb)
+
+
 def test_a_vault_that_cannot_be_read_stops_no_session(co: Co, kb: KnowledgeBase, project: Path) -> None:
     (project / ".co-cli").write_text("a file where a folder should be")
     assert co("hook", "session-start") == 0

@@ -177,6 +177,22 @@ def test_every_action_does_what_it_says(kb: KnowledgeBase) -> None:
     assert kb.topic("deploy").body == "# Deploy"
 
 
+def test_a_note_is_moved_between_the_vaults(kb: KnowledgeBase) -> None:
+    kb.save("Tea is better")
+    kb.save("We deploy on Fridays", in_global=True)
+    here = Proposal("update", "project", "move", fields={"to": "global", "language": "python"}, refs=("1",))
+    there = Proposal("update", "global", "move", fields={"to": "project"}, refs=("g:1",))
+    nowhere = Proposal("update", "project", "move", fields={"to": "mars"}, refs=("1",))
+    assert proposed(kb, here, there, nowhere) == [inbox.PROPOSED, inbox.PROPOSED, inbox.REFUSED]
+    for proposal in inbox.proposals(kb).proposals:
+        inbox.accept(kb, proposal)
+    assert {note.vault: note.body for note in kb.list().notes} == {
+        "project": "We deploy on Fridays",
+        "global": "Tea is better",
+    }
+    assert inbox.proposals(kb).proposals == ()
+
+
 def test_what_the_notes_have_left_behind_is_refused_in_clear_words_and_nothing_is_lost(kb: KnowledgeBase) -> None:
     kb.save("Tabs")
     inbox.propose(kb, [Proposal("update", "project", "revise", "Spaces", {}, ("1",))])

@@ -58,12 +58,12 @@ class Batch:
         self._known: dict[str, Note] = {}
         self._before: dict[str, bytes | None] = {}
         self._after: dict[str, bytes | None] = {}
-        self._numbers: dict[int, list[str]] = {}
         self._taken: set[int] = set()
         self._texts: dict[str, list[str]] = {}
         self._keys: dict[tuple[str, str], list[str]] = {}
         self._slugs: dict[tuple[str, str], list[str]] = {}
         self._sources: dict[str, str] = {}
+        self._births: dict[tuple[str, str], list[str]] = {}
         for archived in (False, True):
             for kind in FOLDERS:
                 self._read(kind, archived=archived)
@@ -86,10 +86,9 @@ class Batch:
         """Take a note among those that can be found."""
         self._known[note.path] = note
         if note.kind == MEMORY:
-            number = note.id or 0
-            self._numbers.setdefault(number, []).append(note.path)
-            self._taken.add(number)
+            self._taken.add(note.id or 0)
             self._texts.setdefault(fold(note.body), []).append(note.path)
+            self._births.setdefault((note.created, bare_name(note)), []).append(note.path)
             if note.key:
                 self._keys.setdefault((note.category, note.key), []).append(note.path)
         else:
@@ -104,13 +103,19 @@ class Batch:
         found = (note for note in self._known.values() if note.kind in kinds and note.vault == self.vault.name)
         return [note for note in found if not self.vault.is_archived(note)]
 
-    def memories(self, number: int) -> list[Note]:
-        """The memories with an id, the archive included."""
-        return [self._known[path] for path in dict.fromkeys(self._numbers.get(number, ()))]
+    def born(self, note: Note) -> list[Note]:
+        """The memories that were written at the moment of this one and with its first words, whatever they say now."""
+        name = bare_name(note)
+        found = [self._known[path] for path in dict.fromkeys(self._births.get((note.created, name), ()))]
+        return found if name and not note.private else [known for known in found if known.id == note.id]
 
     def at(self, path: str) -> Note | None:
         """The note in a file."""
         return self._known.get(path)
+
+    def claim(self, number: int) -> None:
+        """Keep an id for a memory that is to come."""
+        self._taken.add(number)
 
     def is_free(self, number: int) -> bool:
         """Whether no memory has this id, nor a file that cannot be read might have it."""
@@ -259,7 +264,7 @@ class Batch:
             self.put(path, None, raw)
             self.put(note.path, note.raw, None)
             del self._known[note.path]
-            for paths in (*self._numbers.values(), *self._texts.values(), *self._keys.values()):
+            for paths in (*self._births.values(), *self._texts.values(), *self._keys.values()):
                 if note.path in paths:
                     paths.remove(note.path)
         else:
@@ -280,6 +285,10 @@ class Batch:
     def planned(self, path: str) -> bytes | None:
         """What is to become of a file, where something is."""
         return self._after.get(path)
+
+    def is_going(self, path: str) -> bool:
+        """Whether a file is to be removed."""
+        return path in self._after and self._after[path] is None
 
     @property
     def changed(self) -> int:
@@ -308,6 +317,11 @@ def _checked(content: str, *, force: bool, **given: object) -> dict[str, object]
     wanted = clean_tags(tags) if isinstance(tags, (list, tuple)) else ()
     fields = memory.check_fields(content, tags=wanted, force=force, **{**defaults, **given})  # type: ignore[arg-type]
     return {**fields, "because": because}
+
+
+def bare_name(note: Note) -> str:
+    """The name of a memory's file without its number: it says how the memory began, and stays when that changes."""
+    return note.slug.lstrip("0123456789").strip("-_ ")
 
 
 def header_of(raw: bytes) -> dict[str, object]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.frontmatter import parse_frontmatter
+from co_cli.library import Library
 from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, Ref, parse_ref
-from co_cli.shelf import Shelf
 from co_cli.vault import documents
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _proposals_about(vault: Vault, refs: set[str]) -> Iterator[tuple[str, bytes]
             yield path, raw
 
 
-class Custody(Shelf):
+class Custody(Library):
     """The notes of one user and one project, as somebody keeps them."""
 
     def get(self, ref: str) -> Note:
@@ -114,6 +114,7 @@ class Custody(Shelf):
                 with vault.change("forget") as draft:
                     for note in mine:
                         draft.remove(note)
+                    self._settle_originals(draft, vault, mine)
                     for path, raw in waiting:
                         draft.put(path, raw, None)
                     draft.summary = f"forgot {memory.name_notes(mine or notes)}"
@@ -145,7 +146,8 @@ class Custody(Shelf):
         sessions = os.path.join(self.places.state, "sessions")
         entries = 0
         remains: list[Remains] = []
-        for vault, trail in found:
+        for vault, its_trail in found:
+            trail = purge.with_originals(vault, its_trail)
             entries += purge.purge(vault, trail)
             remains.extend(purge.remains(vault, trail, [sessions]))
         return Purged(tuple(living), entries, tuple(dict.fromkeys(remains)))

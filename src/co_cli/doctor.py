@@ -12,12 +12,25 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from co_cli import attachment
 from co_cli.coverage import differences, throw_away
 from co_cli.errors import CoError
 from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import HEADER_LIMIT, FrontmatterError, parse_frontmatter, render_field, replace_fields
 from co_cli.links import Link, Named, Names, key_of, links
-from co_cli.note import CONTEXT, FOLDERS, MEMORY, Note, NoteError, Problem, instant, memory_name, parse_note, slugify
+from co_cli.note import (
+    ARTICLE,
+    CONTEXT,
+    FOLDERS,
+    MEMORY,
+    Note,
+    NoteError,
+    Problem,
+    instant,
+    memory_name,
+    parse_note,
+    slugify,
+)
 from co_cli.vault import IGNORED, Vault
 
 if TYPE_CHECKING:
@@ -82,7 +95,7 @@ def _compared(vault: Vault, cache: str, *, fix: bool) -> list[Finding]:
 
 
 def _broken_links(vaults: Iterable[Vault], notes: list[Note]) -> Iterator[Problem]:
-    """Links that lead to nothing, in the notes that are not in the archive."""
+    """Links that lead to nothing, in the notes that are not in the archive; those in articles are not ours to correct."""
     names = Names(
         Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
         for note in notes
@@ -90,7 +103,7 @@ def _broken_links(vaults: Iterable[Vault], notes: list[Note]) -> Iterator[Proble
     by_name = {vault.name: vault for vault in vaults}
     for note in notes:
         vault = by_name[note.vault]
-        for link in links(note.body) if not vault.is_archived(note) else ():
+        for link in links(note.body) if note.kind != ARTICLE and not vault.is_archived(note) else ():
             key = key_of(link, note.kind)
             if not (key and names.meant(key, note.vault)) and not _is_there(vault, note, link):
                 what = "a link" if note.private else link.written
@@ -103,7 +116,7 @@ def _is_there(vault: Vault, note: Note, link: Link) -> bool:
     """Whether a link leads to a file: beside its note, in the vault or, as a name alone, among the attachments."""
     folders = [os.path.dirname(note.path), vault.root]
     if link.wiki:
-        folders.append(os.path.join(vault.root, "attachments"))
+        folders.append(os.path.join(vault.root, attachment.FOLDER))
     return any(
         os.path.lexists(os.path.join(folder, link.target.strip("/") + ending))
         for folder in folders
@@ -125,6 +138,8 @@ def _look(vault: Vault) -> tuple[list[Note], list[Finding]]:
     findings.extend(Finding(problem, mendable=True) for problem, _ in _misnamed(memories))
     findings.extend(Finding(problem, mendable=True) for problem, _, _ in _too_open(vault, notes))
     findings.extend(Finding(problem, mendable=True) for problem in _not_ignored(vault))
+    findings.extend(Finding(lost.problem, mendable=lost.raw is not None) for lost in attachment.missing(vault, notes))
+    findings.extend(Finding(problem) for problem in attachment.unused(vault, notes))
     return notes, findings
 
 
@@ -233,7 +248,7 @@ def _not_ignored(vault: Vault) -> Iterator[Problem]:
 def _mended(vault: Vault) -> list[Finding]:
     """Mend what can be mended, one kind after the other: a mended header may show a duplicate id."""
     findings: list[Finding] = []
-    for repair in (_repair_headers, _repair_ids, _repair_names, _repair_permissions, _repair_ignored):
+    for repair in (_repair_headers, _repair_ids, _repair_names, _repair_permissions, _repair_ignored, _repair_originals):
         try:
             findings.extend(repair(vault))
         except CoError as error:
@@ -403,4 +418,17 @@ def _repair_ignored(vault: Vault) -> list[Finding]:
             draft.put(problem.path, before, before + separator + IGNORED.encode())
             findings.append(Finding(problem, mendable=True, mended="a line was added to .gitignore"))
         draft.summary = "told git to leave out knowledge.db"
+    return findings
+
+
+def _repair_originals(vault: Vault) -> list[Finding]:
+    """Bring back the originals that the journal has."""
+    findings = []
+    with vault.change("doctor") as draft:
+        notes = [note for archived in (False, True) for note in vault.scan((ARTICLE,), archived=archived).notes]
+        for lost in attachment.missing(vault, notes):
+            if lost.raw is not None:
+                attachment.bring_back(draft, vault, lost.name, lost.raw)
+                findings.append(Finding(lost.problem, mendable=True, mended="the journal had it: it is back"))
+        draft.summary = f"brought back {len(findings)} {'original' if len(findings) == 1 else 'originals'}"
     return findings

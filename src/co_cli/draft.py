@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from co_cli.errors import Conflict, Corrupt, Denied, Unavailable
 from co_cli.files import cannot, flush_folder, is_within, make_folder, publish, read_bytes, reason, stage, sweep
 from co_cli.frontmatter import parse_frontmatter
-from co_cli.journal import Journal, Step
+from co_cli.journal import Digest, Done, Journal, Step, is_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -134,18 +134,18 @@ def settle(root: str, journal: Journal) -> None:
             continue
         for folder in {os.path.dirname(absolute(root, step.path)) for step in steps}:
             sweep(folder)
-        if all(content_of(absolute(root, step.path)) == step.after for step in steps):
+        if all(is_of(content_of(absolute(root, step.path)), step.after) for step in steps):
             journal.finish(number)
         else:
             take_back(root, steps)
             journal.abandon(number)
 
 
-def take_back(root: str, steps: Iterable[Step]) -> None:
+def take_back(root: str, steps: Iterable[Step | Done]) -> None:
     """Put back what was there before, in those files that still hold what the change put into them."""
     for step in steps:
         path = absolute(root, step.path)
-        if step.before != step.after and content_of(path) == step.after:
+        if step.before != step.after and is_of(content_of(path), step.after):
             _put(path, step.before, step.mode)
 
 
@@ -207,15 +207,24 @@ def guard(folder: str, root: str) -> None:
         raise Denied(f"{folder} leads out of the vault by a symbolic link: co does not write there.")
 
 
-def difference(one: bytes | None, other: bytes | None, one_name: str, other_name: str) -> str:
+def difference(one: bytes | Digest | None, other: bytes | Digest | None, one_name: str, other_name: str) -> str:
     """What a person compares: the lines in which two versions of a file differ."""
     import difflib
 
-    def lines(raw: bytes | None) -> list[str]:
-        return [] if raw is None else raw.decode("utf-8", "replace").splitlines()
-
     if one is None or other is None:
-        present = lines(other if one is None else one)
+        present = _lines(other if one is None else one)
         missing, there = (one_name, other_name) if one is None else (other_name, one_name)
         return "\n".join([f"{missing}: no file", f"{there}:", *present])
-    return "\n".join(difflib.unified_diff(lines(one), lines(other), one_name, other_name, lineterm=""))
+    return "\n".join(difflib.unified_diff(_lines(one), _lines(other), one_name, other_name, lineterm=""))
+
+
+def _lines(raw: bytes | Digest | None) -> list[str]:
+    """The lines of a file; what is no text, or only known by its hash, is named by its size."""
+    if raw is None:
+        return []
+    if isinstance(raw, Digest) or b"\0" in raw:
+        from co_cli.note import sha_of
+
+        size, sha256 = raw if isinstance(raw, Digest) else (len(raw), sha_of(raw))
+        return [f"{size:,} bytes, sha256 {sha256}"]
+    return raw.decode("utf-8", "replace").splitlines()

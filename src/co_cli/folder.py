@@ -10,12 +10,17 @@ each file than must be: names stay the bytes that the system gave, and are looke
 from __future__ import annotations
 
 import os
+import stat
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _CHUNK = 4096
+_SECOND_NS = 1_000_000_000
+_SETTLING_NS, _SETTLING_SECONDS_NS = 50_000_000, 2_100_000_000
+"""How long after a write its time may still be that of another: clocks of file systems are coarse, some of whole seconds."""
 _ENDING, _DOT = b".md", ord(".")
 
 
@@ -68,6 +73,18 @@ def _look_one_by_one(folder: str) -> Look:
 def stamp(found: os.stat_result) -> int:
     """A number that changes when a file does."""
     return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
+
+
+def settled_stamp(found: os.stat_result) -> int:
+    """The stamp of a file where it says for certain what the file holds, else ``0``.
+
+    It does not where the file was written just now, so that another write would show no other time, nor for what is no
+    ordinary file.
+    """
+    in_seconds = not (found.st_mtime_ns % _SECOND_NS and found.st_ctime_ns % _SECOND_NS)
+    latest = time.time_ns() - (_SETTLING_SECONDS_NS if in_seconds else _SETTLING_NS)
+    settled = found.st_mtime_ns < latest and found.st_ctime_ns < latest and stat.S_ISREG(found.st_mode)
+    return stamp(found) if settled else 0
 
 
 def is_note_name(name: str) -> bool:

@@ -32,7 +32,7 @@ from co_cli.note import (
 )
 from co_cli.retrieval import ALL, PHRASE, Filter, Hit, Means, Recalled, Why, retrieve
 from co_cli.settings import Places, find_places
-from co_cli.shelf import Saved
+from co_cli.shelf import Listing, Saved
 from co_cli.upkeep import Upkeep, search_means
 from co_cli.vault import Vault, open_vaults
 
@@ -95,13 +95,6 @@ __all__ = [
     "open_knowledge_at",
     "search_means",
 ]
-
-
-class Listing(NamedTuple):
-    """Notes, with the files that could not be read as such."""
-
-    notes: tuple[Note, ...]
-    problems: tuple[Problem, ...]
 
 
 class FileChange(NamedTuple):
@@ -272,7 +265,7 @@ class KnowledgeBase(Upkeep):
             return Saved(note, "unchanged")
         with vault.change("edit") as draft:
             draft.summary = f"{memory.name_revision(note, after)} {after.label}"
-            return Saved(memory.replace(draft, vault, note, after), "updated")
+            return Saved(self._put_in_place(draft, vault, note, after), "updated")
 
     def _check_pinnable(self, note: Note) -> None:
         if note.kind != MEMORY:
@@ -310,7 +303,16 @@ class KnowledgeBase(Upkeep):
         problems = self._sow(settings)
         means = search_means(self.places, settings)._replace(progress=progress or self.progress)
         found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
-        return found._replace(problems=(*found.problems, *problems)) if problems else found
+        hits = tuple(map(self._with_claims_checked, found.hits))
+        return found._replace(problems=(*found.problems, *problems), hits=hits)
+
+    def _with_claims_checked(self, hit: Hit) -> Hit:
+        """Say of a memory of this project what it takes for granted and is not so any more, as far as a quick look tells."""
+        if hit.note.kind != MEMORY or hit.note.vault != PROJECT or not ("/" in hit.content or "`" in hit.content):
+            return hit
+        from co_cli.claims import broken_claims
+
+        return hit._replace(stale=tuple(map(str, broken_claims(self.places.project, hit.content))))
 
     def neighbours(self, notes: Iterable[Note]) -> Mapping[str, tuple[Neighbour, ...]]:
         """The notes that these are linked with, in both directions, by the paths of these."""
@@ -369,6 +371,10 @@ class KnowledgeBase(Upkeep):
         """Remove a topic; ``undo`` brings it back."""
         return self.forget(self.topic(name).ref).notes[0]
 
+    def delete_article(self, name: str) -> Note:
+        """Remove an article, and its original where nothing else uses it; ``undo`` brings both back."""
+        return self.forget(self.article(name).ref).notes[0]
+
     # -------------------------------------------------------------------------------------------------------- taking back
 
     def log(self, limit: int = 20) -> tuple[LoggedChange, ...]:
@@ -386,15 +392,18 @@ class KnowledgeBase(Upkeep):
         """Take a change back: the newest that still stands, or the one with this position in the log, or this id."""
         changes = self.log(limit=1_000_000)
         if not which:
-            found = next((entry for entry in changes if not entry.change.undone and entry.change.undoes is None), None)
+            standing = (entry for entry in changes if not (entry.change.undone or entry.change.struck))
+            found = next((entry for entry in standing if entry.change.undoes is None), None)
             if found is None:
                 raise NotFound("There is nothing to undo.", "`co log` lists the changes.")
         else:
             found = next((entry for entry in changes if which.lstrip("#") in (str(entry.position), entry.id)), None)
             if found is None:
                 raise NotFound(f"There is no change {which}.", "`co log` lists the changes.")
+        from co_cli import reversal
+
         vault = self.vault(found.vault)
-        vault.undo(found.change.number)
+        reversal.undo(vault, found.change.number)
         if not self._rehearses:
             from co_cli import sync
 

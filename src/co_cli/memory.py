@@ -75,7 +75,7 @@ def revise(note: Note, *, text: str | None = None, content: str | None = None, f
     emptied = content is not None and not content.strip()
     wanted = note.body if content is None else "" if emptied else check_content(content)
     new_text = wanted != note.body
-    raw = encode(_with_body(base.text, wanted)) if new_text else base.raw
+    raw = encode(with_body(base.text, wanted)) if new_text else base.raw
     changes = {name: value for name, value in fields.items() if _current(base, name) != value}
     if changes or new_text or edited:
         raw = encode(_with_fields(raw.decode("utf-8"), base, changes, dated=new_text or edited))
@@ -87,7 +87,8 @@ def revise(note: Note, *, text: str | None = None, content: str | None = None, f
     return after
 
 
-def _with_body(text: str, content: str) -> str:
+def with_body(text: str, content: str) -> str:
+    """A document with another body: its header, its line endings and all else stay."""
     body = split_frontmatter(text)[1]
     ending = "\r\n" if "\r\n" in text else "\n"
     head = text[: len(text) - len(body)]

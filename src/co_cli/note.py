@@ -240,7 +240,7 @@ def render_memory(fields: Mapping[str, object], content: str) -> bytes:
     return render_document(kept, content).encode("utf-8")
 
 
-def slugify(text: str) -> str:
+def slugify(text: str, otherwise: str = "memory") -> str:
     """The part of a file name that says what is in it: the first 50 characters, as letters, digits and hyphens.
 
     A text without ASCII letters keeps the letters that it has.
@@ -257,7 +257,7 @@ def slugify(text: str) -> str:
             kept = sign.isalnum() or (unicodedata.category(sign)[0] == "M" and slug[-1:] not in ("", "-"))
             slug += sign if kept else "-"
         slug = re.sub(r"-+", "-", slug).strip("-")
-    return slug[:SLUG_LENGTH].strip("-") or "memory"
+    return slug[:SLUG_LENGTH].strip("-") or otherwise
 
 
 def memory_name(memory_id: int, content: str, *, private: bool = False) -> str:

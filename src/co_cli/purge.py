@@ -10,13 +10,15 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli import attachment
 from co_cli.errors import Corrupt, NotFound
+from co_cli.journal import Digest, is_of
 from co_cli.note import FOLDERS, MEMORY, claimed_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from co_cli.journal import Journal, Step
+    from co_cli.journal import Done, Journal
     from co_cli.note import Note, Ref
     from co_cli.vault import Vault
 
@@ -65,30 +67,32 @@ def trails_of_gone(vault: Vault, ref: Ref) -> list[Trail]:
     return found
 
 
-def _was(step: Step, ref: Ref) -> bool:
+def _was(step: Done, ref: Ref) -> bool:
     folders = step.path.split("/")
     if FOLDERS.get(ref.kind) not in folders[:-1]:
         return False
     return int(ref.name) in claimed_ids(step.before or b"") if ref.kind == MEMORY else folders[-1] == f"{ref.name}.md"
 
 
-def _follow(journal: Journal, living: dict[str, bytes], gone: dict[str, bytes], newest: int | None = None) -> Trail:
+def _follow(journal: Journal, living: dict[str, bytes], gone: dict[str, bytes | Digest], newest: int | None = None) -> Trail:
     """Go back through the changes, from the newest on: a note is one, however often it was moved, or undone and redone.
 
     ``living`` are the files that it has at that time, ``gone`` those that it had before it was removed.
     """
     steps: dict[int, frozenset[str]] = {}
     paths: dict[str, None] = dict.fromkeys((*living, *gone))
-    texts: dict[bytes, None] = dict.fromkeys((*living.values(), *gone.values()))
+    texts = dict.fromkeys(image for image in (*living.values(), *gone.values()) if isinstance(image, bytes))
     for number in _numbers(journal):
         if newest is not None and number > newest:
             continue
         change = _steps(journal, number)
-        mine = {step.path for step in change if step.path in living or (step.before and gone.get(step.path) == step.before)}
+        mine = {
+            step.path for step in change if step.path in living or (step.before and is_of(step.before, gone.get(step.path)))
+        }
         if not mine:
             continue
         for step in (step for step in change if step.path in mine):
-            texts.update(dict.fromkeys(image for image in (step.before, step.after) if image is not None))
+            texts.update(dict.fromkeys(image for image in (step.before, step.after) if isinstance(image, bytes)))
             living.pop(step.path, None)
             gone.pop(step.path, None)
             if step.before is not None:
@@ -105,10 +109,10 @@ def _follow(journal: Journal, living: dict[str, bytes], gone: dict[str, bytes], 
     return Trail(steps, tuple(paths), kept)
 
 
-def _same(one: bytes | None, other: bytes) -> bool:
+def _same(one: bytes | None, other: bytes | Digest) -> bool:
     """Whether two files are the same memory, or the same document."""
-    if one is None:
-        return False
+    if one is None or isinstance(other, Digest):
+        return is_of(one, other)
     ids = claimed_ids(one)
     return one == other or bool(ids and ids == claimed_ids(other))
 
@@ -117,11 +121,26 @@ def _numbers(journal: Journal) -> list[int]:
     return [change.number for change in journal.changes()]
 
 
-def _steps(journal: Journal, number: int) -> tuple[Step, ...]:
+def _steps(journal: Journal, number: int) -> tuple[Done, ...]:
     try:
         return journal.steps(number)
     except (Corrupt, NotFound):  # nobody can read it: it is not followed through it
         return ()
+
+
+def with_originals(vault: Vault, trail: Trail) -> Trail:
+    """A trail with those of the originals of an article that are gone from the vault like itself."""
+    named = {attachment.original_of(text.encode("utf-8", "replace"))[0] for text in trail.texts}
+    gone = {name for name in named if name and attachment.content(vault, name) is None}
+    if not gone:
+        return trail
+    steps = {number: set(paths) for number, paths in trail.steps.items()}
+    for change in vault.journal.changes():
+        if gone & set(change.paths):
+            steps.setdefault(change.number, set()).update(gone & set(change.paths))
+    return trail._replace(
+        steps={number: frozenset(paths) for number, paths in steps.items()}, paths=(*trail.paths, *sorted(gone))
+    )
 
 
 def purge(vault: Vault, trail: Trail) -> int:

@@ -78,9 +78,10 @@ class Rehearsal(Vault):
             if after is not None and is_note_name(os.path.basename(path)):
                 yield path, after
 
-    def _bytes(self, path: str) -> bytes | None:
+    def content(self, path: str) -> bytes | None:
+        """What a file would hold."""
         noted = self._noted(path)
-        return noted.after if noted else super()._bytes(path)
+        return noted.after if noted else super().content(path)
 
     def _exists(self, path: str) -> bool:
         noted = self._noted(path)

@@ -22,7 +22,7 @@ PROVIDERS = ("gemini", "ollama", "openai", "anthropic", "offline")
 MODES = ("auto", "grep", "text", "vector", "hybrid")
 FUSIONS = ("weighted", "rrf")
 YES_NO = ("yes", "no")
-PERMISSIONS = ("allow", "ask", "deny")
+PERMISSIONS = ("allow", "ask", "inbox", "deny")
 WINDOWS = {"gemini": 1_000_000, "openai": 400_000, "anthropic": 200_000, "ollama": 8_000, "offline": 8_000}
 """Tokens that fit into a model's window: no more than the smallest of the provider's usual models has."""
 EMBEDDERS = ("static", "minilm", "ollama", "openai", "none", "fake")
@@ -71,6 +71,8 @@ SETTINGS = (
     Setting("embedder", "static", f"what makes vectors: {', '.join(EMBEDDERS)}", harmless=False, choices=EMBEDDERS),
     Setting("embedding_url", "", "address of the server that makes vectors", harmless=False),
     Setting("embedding_model", "", "model of the server that makes vectors", harmless=False),
+    Setting("unused_days", "120", "days unused after which a memory may go; 0: never", harmless=True, number=True),
+    Setting("category_limit", "200", "memories that a category may have; 0: any number", harmless=True, number=True),
     Setting("hot_tools", "2", "hot index: weight of each tag that names a tool", harmless=True, number=True),
     Setting("hot_topics", "2", "hot index: weight of how often a topic came back", harmless=True, number=True),
     Setting("hot_memories", "1", "hot index: weight of how often a memory came back", harmless=True, number=True),
@@ -79,7 +81,7 @@ SETTINGS = (
     Setting(
         "mcp_writes",
         "allow",
-        "whether clients of `co mcp` may change notes: allow, ask or deny",
+        "whether clients of `co mcp` may change notes: allow, ask, inbox (they propose) or deny",
         harmless=False,
         choices=PERMISSIONS,
     ),

@@ -10,13 +10,12 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
-from co_cli.note import Problem
+from co_cli.note import Note, Problem
 from co_cli.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from co_cli.note import Note
     from co_cli.seed import Changed as ChangedSeed
     from co_cli.seed import Seeding
     from co_cli.settings import Places, Settings
@@ -31,6 +30,13 @@ class Saved(NamedTuple):
     note: Note
     outcome: str
     """``created``, ``updated``, or ``unchanged`` where a note already says it."""
+
+
+class Listing(NamedTuple):
+    """Notes, with the files that could not be read as such."""
+
+    notes: tuple[Note, ...]
+    problems: tuple[Problem, ...]
 
 
 class Shelf:

@@ -12,14 +12,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import is_within, locked, make_folder, read_bytes, reason, replace_file, sweep
-from co_cli.folder import contents, is_note_name, leads_straight, look, stamp
-from co_cli.frontmatter import replace_fields
+from co_cli.folder import contents, is_note_name, leads_straight, look, settled_stamp
 from co_cli.note import (
     CONTEXT,
     FOLDERS,
@@ -40,18 +38,16 @@ if TYPE_CHECKING:
 
     from co_cli.draft import Draft
     from co_cli.folder import Look
-    from co_cli.journal import Change, Journal, Step
+    from co_cli.journal import Change, Journal
     from co_cli.settings import Places
 
 ARCHIVE, SEED = "archive", "seed"
 IGNORED = (
     "# derived from the notes; co makes it anew\nknowledge.db*\n.lock\n# private notes stay on this machine\n*-private.md\n"
+    "attachments/*-private*\n"
 )
 """What a vault tells git not to keep."""
 
-_SECOND_NS = 1_000_000_000
-_SETTLING_NS, _SETTLING_SECONDS_NS = 50_000_000, 2_100_000_000
-"""How long after a write its time may still be that of another: clocks of file systems are coarse, some of whole seconds."""
 _READABLE = ("bad-frontmatter", "bad-field", "no-frontmatter", "not-utf-8")
 """The problems of files whose bytes can be read all the same."""
 _LARGEST_ID = 10**15
@@ -119,9 +115,11 @@ class Vault:
         """The folder of the documents that become topics by themselves, once."""
         return os.path.join(self.root, SEED)
 
-    def named_files(self, kind: str, names: Iterable[str], problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
+    def named_files(
+        self, kind: str, names: Iterable[str], problems: list[Problem], *, archived: bool = False
+    ) -> Iterator[tuple[str, bytes]]:
         """The path and the bytes of just these files of a kind."""
-        yield from self._read_all(self._folder(kind), names, problems)
+        yield from self._read_all(self._folder(kind, archived=archived), names, problems)
 
     def _read_all(self, folder: str, names: Iterable[str] | None, problems: list[Problem]) -> Iterator[tuple[str, bytes]]:
         try:
@@ -145,12 +143,12 @@ class Vault:
             problems.append(Problem(folder, "a symbolic link that leaves the vault is not followed", code="link"))
         return leaves
 
-    def look(self, kind: str, problems: list[Problem]) -> Look | None:
+    def look(self, kind: str, problems: list[Problem], *, archived: bool = False) -> Look | None:
         """What one look at the files of a kind shows, without reading any.
 
         ``None`` where there is no such folder, or it could not be read to its end: then nothing is known to be gone.
         """
-        folder = self._folder(kind)
+        folder = self._folder(kind, archived=archived)
         try:
             return None if self._leaves(folder, problems) else look(folder)
         except FileNotFoundError:
@@ -159,25 +157,17 @@ class Vault:
             problems.append(Problem(folder, f"cannot be read: {reason(error)}"))
             return None
 
-    def stamps(self, kind: str, problems: list[Problem]) -> dict[str, int] | None:
+    def stamps(self, kind: str, problems: list[Problem], *, archived: bool = False) -> dict[str, int] | None:
         """The name of each note file of a kind with its stamp, as one look shows them; ``None`` as there."""
-        found = self.look(kind, problems)
+        found = self.look(kind, problems, archived=archived)
         return found.by_name() if found else None
 
     def settled_stamp(self, kind: str, name: str) -> int:
-        """The stamp of a file where it says for certain what the file holds, else ``0``.
-
-        It does not where the file was written just now, so that another write would show no other time, nor for what is no
-        ordinary file.
-        """
+        """The stamp of a file where it says for certain what the file holds, else ``0``."""
         try:
-            found = os.lstat(self.path_of(kind, name))
+            return settled_stamp(os.lstat(self.path_of(kind, name)))
         except OSError:
             return 0
-        in_seconds = not (found.st_mtime_ns % _SECOND_NS and found.st_ctime_ns % _SECOND_NS)
-        latest = time.time_ns() - (_SETTLING_SECONDS_NS if in_seconds else _SETTLING_NS)
-        settled = found.st_mtime_ns < latest and found.st_ctime_ns < latest and stat.S_ISREG(found.st_mode)
-        return stamp(found) if settled else 0
 
     def may_be_note(self, kind: str, name: str) -> bool:
         """Whether there is an ordinary file of this name, or could be: where nobody may look, nothing is known."""
@@ -222,9 +212,9 @@ class Vault:
             raise Unavailable(f"{folder} cannot be read: {reason(error)}.", "Check its permissions.") from error
         return frozenset(name[:-3] for name in names if is_note_name(name))
 
-    def path_of(self, kind: str, name: str) -> str:
+    def path_of(self, kind: str, name: str, *, archived: bool = False) -> str:
         """The path of a file of a kind."""
-        return os.path.join(self._folder(kind), name)
+        return os.path.join(self._folder(kind, archived=archived), name)
 
     def _look_closer(self, path: str, problems: list[Problem]) -> bytes | None:
         """Read what could not be read at once, or say why it is no note."""
@@ -260,7 +250,7 @@ class Vault:
         if not self._inside(path):
             raise Denied(f"{path} is a symbolic link that leaves the vault: co does not follow it.")
         try:
-            raw = self._bytes(path)
+            raw = self.content(path)
         except OSError as error:
             raise Corrupt(f"{path} cannot be read: {reason(error)}.", "Check its permissions.") from error
         if raw is None:
@@ -293,7 +283,8 @@ class Vault:
                 return self.read(path, kind)
         return None
 
-    def _bytes(self, path: str) -> bytes | None:
+    def content(self, path: str) -> bytes | None:
+        """What a file holds, ``None`` where there is none; raises ``OSError``."""
         return read_bytes(path)
 
     def _exists(self, path: str) -> bool:
@@ -420,61 +411,6 @@ class Vault:
     def archive_path(self, note: Note, *, archived: bool) -> str:
         """Where a note lies in the archive, or out of it."""
         return os.path.join(self._folder(note.kind, archived=archived), os.path.basename(note.path))
-
-    # ------------------------------------------------------------------------------------------------------- taking back
-
-    def undo(self, number: int) -> Change:
-        """Take a change back; refuses with the difference where a file has been changed since."""
-        from co_cli.draft import absolute, content_of, difference
-
-        with self.change("undo", undoes=number) as draft:
-            change = next((change for change in self.journal.changes() if change.number == number), None)
-            if change is None:
-                raise NotFound(f"There is no change {number}.", "`co log` lists the changes.")
-            if change.undone or change.struck:
-                why = "has been undone already" if change.undone else "is about a note that was purged"
-                raise Conflict(f"Change {number} {why}.", "`co log` lists the changes.")
-            steps = self.journal.steps(number)
-            taken = self._ids_beside(steps)
-            returning = {number for step in steps for number in claimed_ids(step.before or b"")}
-            for step in reversed(steps):
-                path = absolute(self.root, step.path)
-                now = content_of(path)
-                if now != step.after:
-                    raise Conflict(
-                        f"{path} has been changed since: undoing would lose that.",
-                        "Nothing was changed. Bring it in order by hand, or undo the later change first.",
-                        details=difference(step.after, now, "as co left it", "as it is now"),
-                    )
-                self._reverse(draft, step, taken, returning)
-            words = change.summary.removeprefix("undid: ").removeprefix("redid: ")
-            redone = change.operation == "undo" and change.summary.startswith("undid: ")
-            draft.summary = f"{'redid' if redone else 'undid'}: {words}"
-        return change
-
-    def _ids_beside(self, steps: tuple[Step, ...]) -> set[int]:
-        """The ids of all memories but those that taking these steps back will remove."""
-        from co_cli.draft import absolute
-
-        leaving = {absolute(self.root, step.path) for step in steps if step.before is None}
-        files = (file for archived in (False, True) for file in self.files(MEMORY, [], archived=archived))
-        return {number for path, raw in files if path not in leaving for number in claimed_ids(raw)}
-
-    def _reverse(self, draft: Draft, step: Step, taken: set[int], returning: set[int]) -> None:
-        from co_cli.draft import absolute
-
-        path, restored = absolute(self.root, step.path), step.before
-        folder, name = os.path.split(path)
-        if step.after is None and restored is not None and os.path.basename(folder) == FOLDERS[MEMORY]:
-            if claimed_ids(restored) & taken:
-                # Meanwhile another memory got the id: the one that comes back takes a new one.
-                new_id = self.next_id()
-                while new_id in taken | returning:
-                    new_id += 1
-                restored = replace_fields(restored.decode("utf-8"), {"id": new_id}).encode("utf-8")
-                path = os.path.join(folder, re.sub(r"^[0-9]+", f"{new_id:03d}", name))
-            taken |= claimed_ids(restored)
-        draft.put(path, step.after, restored, mode=step.mode)
 
 
 def open_vaults(places: Places) -> tuple[Vault, Vault]:

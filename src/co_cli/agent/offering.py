@@ -37,7 +37,8 @@ def offer(kb: KnowledgeBase, text: str, budget: int, *, private: bool) -> tuple[
     lines: list[str] = []
     room = budget * CHARACTERS_A_TOKEN - len(_BLOCK)
     for hit in _worth_it(hits, private=private):
-        line = f"- [{hit.cite}] {' '.join(hit.content.split())}"
+        doubts = f" (may be out of date: {'; '.join(hit.stale)})" if hit.stale else ""
+        line = f"- [{hit.cite}] {' '.join(hit.content.split())}{doubts}"
         if len(chosen) < _MOST and len(line) < room:
             room -= len(line) + 1
             chosen.append(hit)

@@ -24,6 +24,7 @@ from co_cli.exchange.report import (
     ImportReport,
     short_name,
 )
+from co_cli.exchange.wholes import Joining, Whole
 from co_cli.knowledge import GLOBAL, PROJECT, TOPIC
 from co_cli.note import instant
 from co_cli.topic import slug_of
@@ -107,7 +108,7 @@ class Document:
         return ImportEntry(self.file, self.at, outcome, reason, code, ref, summary=summary if outcome != SKIPPED else "")
 
 
-Item = Entry | Document | ImportEntry
+Item = Entry | Document | Whole | ImportEntry
 """What an importer reads: something to keep, or the line for something that cannot be."""
 
 
@@ -133,10 +134,13 @@ def take_in(
         memories, documents = _Memories(batch), _Documents(batch)
         for entry in ranked:
             entry.result = memories.keep(entry)
+        joined = iter(Joining(batch).join([item for item in items if isinstance(item, Whole)]))
         lines = []
         for item in items:
             if isinstance(item, Entry):
                 lines.append(item.result or item.became(SKIPPED))
+            elif isinstance(item, Whole):
+                lines.append(next(joined))
             else:
                 lines.append(documents.keep(item) if isinstance(item, Document) else item)
         return lines

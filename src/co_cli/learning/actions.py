@@ -111,6 +111,13 @@ def _forget(kb: KnowledgeBase, proposal: Proposal) -> None:
     kb.forget(proposal.refs)
 
 
+def _move(kb: KnowledgeBase, proposal: Proposal) -> None:
+    if proposal.fields.get("to") == GLOBAL:
+        kb.promote(proposal.refs, language=str(proposal.fields.get("language", "")))
+    else:
+        kb.demote(proposal.refs)
+
+
 def _supersede(kb: KnowledgeBase, proposal: Proposal) -> None:
     """The new note takes the place of the old ones, which stay readable and say by which they were replaced."""
     old = _memories(kb, proposal)
@@ -148,13 +155,6 @@ def _link(kb: KnowledgeBase, proposal: Proposal, new: Note, old: list[Note]) -> 
             draft.replace(note, memory.revise(note, fields={"superseded_by": new.id}).raw)
         fields = {"supersedes": old[0].id, "because": proposal.fields.get("because") or None}
         draft.replace(new, memory.revise(new, fields=fields).raw)
-
-
-def _move(kb: KnowledgeBase, proposal: Proposal) -> None:
-    if proposal.fields.get("to") == GLOBAL:
-        kb.promote(proposal.refs)
-    else:
-        kb.demote(proposal.refs)
 
 
 def _not_yet(kb: KnowledgeBase, proposal: Proposal) -> None:

@@ -161,9 +161,14 @@ def _today() -> str:
     return datetime.now().astimezone().date().isoformat()
 
 
-def changes(kb: KnowledgeBase, proposal: Proposal) -> tuple[FileChange, ...]:
-    """What accepting it would do to which notes as they are now; raises what accepting it would raise."""
-    return kb.rehearse(lambda rehearsal: carry_out(rehearsal, _unguarded(proposal)))
+def changes(kb: KnowledgeBase, proposal: Proposal, *, as_proposed: bool = False) -> tuple[FileChange, ...]:
+    """What accepting it would do to which notes as they are now; raises what accepting it would raise.
+
+    With ``as_proposed`` it raises ``Conflict``, too, where they are no longer the notes that it was made for.
+    """
+    meant = proposal if as_proposed else _unguarded(proposal)
+    done = kb.rehearse(lambda rehearsal: carry_out(rehearsal, meant))
+    return tuple(change for change in done if change.path != proposal.path)  # which goes in any case
 
 
 def _in(vault: Vault, problems: list[Problem]) -> Iterator[Proposal]:

@@ -22,7 +22,7 @@ from co_cli.frontmatter import (
     split_frontmatter,
     validate_note_frontmatter,
 )
-from co_cli.note import NoteError, Problem, decode, fold, line_of, numbers_in, slugify
+from co_cli.note import GLOBAL, PROJECT, NoteError, Problem, decode, fold, line_of, numbers_in, slugify
 
 if TYPE_CHECKING:
     from typing import Any
@@ -57,7 +57,7 @@ ACTIONS: Mapping[str, Mapping[str, str]] = {
     ARTICLE: {**dict.fromkeys(("source", "title", "name", "fetched", "author", "date"), _TEXT), "tags": _TAGS},
     ARCHIVE: {},
     FORGET: {},
-    MOVE: {"to": _TEXT},
+    MOVE: {"to": _TEXT, "language": _TEXT},
 }
 """What is to be done, with the fields that each takes beside ``private``; see :mod:`co_cli.learning.actions`."""
 _SHARED = (TOPIC, ARTICLE)
@@ -155,7 +155,8 @@ def checked(proposal: Proposal) -> Proposal:
         memory.check_words(proposal.content, proposal.reason, *_texts_of(fields), *proposal.refs, quote, evidence.session)
     except FieldError as error:
         taken = ", ".join(_takes(proposal.action)) or "none"
-        raise Invalid(f"This cannot be proposed: {error}.", f"Fields of {proposal.action}: {taken}.") from error
+        hint = f"Fields of {proposal.action}: {taken}." if error.field in proposal.fields else ""
+        raise Invalid(f"This cannot be proposed: {error}.", hint) from error
     content = proposal.content.strip().replace("\r\n", "\n").removeprefix("\ufeff").strip()
     return proposal._replace(
         content=content,
@@ -189,9 +190,11 @@ def _check(proposal: Proposal) -> None:
     if proposal.action in WITH_REFS and not proposal.refs:
         raise FieldError("action", f"{proposal.action} needs refs: the notes that it is about")
     if proposal.action in WITH_TEXT and not proposal.content.strip():
-        raise FieldError("action", f"{proposal.action} needs a text")
+        raise FieldError("action", f"{proposal.action} needs a text, and that is empty")
     if proposal.action == TOPIC and not proposal.fields.get("name"):
         raise FieldError("name", "topic needs a name")
+    if proposal.action == MOVE and proposal.fields.get("to") not in (GLOBAL, PROJECT):
+        raise FieldError("to", f"Field 'to' must be {GLOBAL} or {PROJECT}")
     if proposal.action == SUPERSEDE and bool(proposal.fields.get("by")) is bool(proposal.content.strip()):
         raise FieldError("by", "supersede needs either a text or by: the note that takes the place")
 

@@ -59,6 +59,8 @@ class Hit(NamedTuple):
     """The name of the last of these headings, ``rollback``, as links have it."""
     page: int = 0
     """The page of the document on which the passage stands; 0 where it has none."""
+    stale: tuple[str, ...] = ()
+    """What it takes for granted of the project, and is not so any more."""
 
     @property
     def is_passage(self) -> bool:

@@ -20,8 +20,12 @@ from co_cli.tools.tool import Caller, Tool, checked
 from co_cli.tools.topics import ENTRIES, TOPIC_TOOLS, name_of, table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from co_cli.knowledge import KnowledgeBase, Note
     from co_cli.tools.tool import Answer, Result
+
+    Work = Callable[[KnowledgeBase, str, object, Caller], Answer]
 
 __all__ = [
     "ENTRIES",
@@ -37,6 +41,7 @@ __all__ = [
     "known_tool",
     "list_memories",
     "name_of",
+    "propose",
     "recall_memory",
     "refused",
     "run",
@@ -52,12 +57,29 @@ _LOGGED = 2000
 
 def call(kb: KnowledgeBase, name: str, arguments: object, caller: Caller = Caller()) -> Result:  # noqa: B008 - it is immutable
     """Call a tool by its name with what a model handed over; raises a ``CoError`` for what makes no sense."""
+    return _logged(kb, name, arguments, caller, run)
+
+
+def propose(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Result:
+    """Let what a tool would write wait in the inbox for the yes of a person; one that only reads is called."""
+    return _logged(kb, name, arguments, caller, _proposed)
+
+
+def _proposed(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Answer:
+    from co_cli.tools.proposing import proposed
+
+    tool = known_tool(name)
+    given = checked(tool, arguments)
+    return proposed(kb, tool, given, caller) if tool.writes else tool.run(kb, given, caller)
+
+
+def _logged(kb: KnowledgeBase, name: str, arguments: object, caller: Caller, work: Work) -> Result:
     known_tool(name)
     started = time.perf_counter()
     outcome = "interrupted"
     notes: tuple[Note, ...] = ()
     try:
-        answer = run(kb, name, arguments, caller)
+        answer = work(kb, name, arguments, caller)
         outcome, notes = "ok", answer.notes
         return answer.result
     except CoError as error:

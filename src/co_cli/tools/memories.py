@@ -49,25 +49,29 @@ def _recall(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
         raise Invalid(f"max_results must be between 1 and {MOST}, not {limit}.", "Leave it out for 5.")
     note = meant(kb, query, (MEMORY,))
     if note:
-        return _recalled(query, [(note, "named by its ref")] if caller.private or not note.private else [], "ref", ())
+        return _recalled(query, [(note, "named by its ref", ())] if caller.private or not note.private else [], "ref", ())
     # enough to fill the answer where private ones have to be left out
     found = kb.recall(query, limit=limit if caller.private else 4 * limit, kinds=(MEMORY,))
-    allowed = [(hit.note, str(hit.why)) for hit in found.hits if caller.private or not hit.note.private]
+    allowed = [(hit.note, str(hit.why), hit.stale) for hit in found.hits if caller.private or not hit.note.private]
     return _recalled(query, allowed[:limit], found.mode, found.degraded)
 
 
-def _recalled(query: str, found: list[tuple[Note, str]], mode: str, degraded: tuple[str, ...]) -> Answer:
-    notes = tuple(note for note, _why in found)
+def _recalled(query: str, found: list[tuple[Note, str, tuple[str, ...]]], mode: str, degraded: tuple[str, ...]) -> Answer:
+    notes = tuple(note for note, _why, _stale in found)
     shown = query if len(query) <= _SHOWN else f"{query[:_SHOWN]}…"
     display = f"No memories found matching '{shown}'"
     if notes:
         lines = [f"Found {_counted(len(notes))} matching '{shown}':"]
-        for note in notes:
+        for note, _why, stale in found:
             lines += ["", f"**Memory {note.ref}** (created {note.created[:10]})"]
             lines += [f"Tags: {', '.join(note.tags)}"] if note.tags else []
             lines.append(note.body)
+            lines += [f"(This may be out of date: {'; '.join(stale)}.)"] if stale else []
         display = "\n".join(lines)
-    results = [{**_entry(note), "content": note.body, "why": why} for note, why in found]
+    results = [
+        {**_entry(note), "content": note.body, "why": why, **({"stale": [*stale]} if stale else {})}
+        for note, why, stale in found
+    ]
     data: dict[str, object] = {"query": query, "count": len(notes), "mode": mode, "degraded": [*degraded]}
     return Answer({"display": display, **data, "results": results}, notes)
 

@@ -40,6 +40,8 @@ class Caller(NamedTuple):
     """The source of topics that it writes: ``user``, or ``api``."""
     memory_source: str = "user-told"
     """The source of the memories that it writes."""
+    session: str = ""
+    """Who it is among those of its surface: the name of a client."""
 
 
 class Parameter(NamedTuple):

@@ -106,6 +106,17 @@ def _write(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     return Answer({"display": display, "outcome": saved.outcome, **_entry(note), "path": note.path}, (note,))
 
 
+def topic_to_write(kb: KnowledgeBase, name: str, caller: Caller) -> tuple[str, str, bool]:
+    """The vault and the slug of the topic that a name means, and whether it is there."""
+    from co_cli import topic
+
+    if not caller.private:
+        _refuse_private(kb, name)
+    vault, slug = topic.home(kb.vaults, name, in_global=False)
+    known = topic.find(vault, slug)
+    return vault.name, known.slug if known else slug, known is not None
+
+
 def _refuse_private(kb: KnowledgeBase, name: str) -> None:
     try:
         note = kb.topic(name)
@@ -122,23 +133,23 @@ def _list(kb: KnowledgeBase, _given: Given, caller: Caller) -> Answer:
 
 
 def _delete(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
-    name = str(given["topic"])
-    ref = kb.ref(name)
-    if ref and not ref.lstrip("gp:").startswith("topic:"):
-        return _forget(kb, kb.named(ref), caller)
-    note = kb.topic(name)
-    if note.private and not caller.private:
-        raise NotFound(f"There is no topic {name}.", "knowledge_list lists what there is.")
-    gone = kb.delete_topic(note.ref)
-    display = f"✓ Deleted topic {gone.slug}; `co undo` brings it back."
-    return Answer({"display": display, "topic": gone.slug, "ref": gone.ref, **marks(gone)})
-
-
-def _forget(kb: KnowledgeBase, note: Note, caller: Caller) -> Answer:
-    if note.private and not caller.private:
-        raise NotFound(f"There is no note {note.ref}.", "list_memories lists what there is.")
+    note = note_to_delete(kb, str(given["topic"]), caller)
     (gone,) = kb.forget(note.ref).notes
+    if gone.kind == TOPIC:
+        display = f"✓ Deleted topic {gone.slug}; `co undo` brings it back."
+        return Answer({"display": display, "topic": gone.slug, "ref": gone.ref, **marks(gone)})
     return Answer({"display": f"✓ Forgot {gone.label}; `co undo` brings it back.", "ref": gone.ref, **marks(gone)})
+
+
+def note_to_delete(kb: KnowledgeBase, name: str, caller: Caller) -> Note:
+    """The note that a name or a ref means, if the caller may know of it."""
+    ref = kb.ref(name)
+    is_topic = not ref or ref.lstrip("gp:").startswith("topic:")
+    note = kb.topic(name) if is_topic else kb.named(ref)
+    if note.private and not caller.private:
+        lists = "knowledge_list" if is_topic else "list_memories"
+        raise NotFound(f"There is no {'topic' if is_topic else 'note'} {name}.", f"{lists} lists what there is.")
+    return note
 
 
 def table(notes: Iterable[Note]) -> str:

@@ -9,7 +9,7 @@ from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, PROJECT, TOPIC, is_expired
 from co_cli.learning import inbox
 from co_cli.settings import DEFAULTS
 from co_cli.surfaces.cli.provider import look_at_provider
-from co_cli.surfaces.cli.terminal import counted, emit, paint, warn
+from co_cli.surfaces.cli.terminal import counted, emit, paint, waiting_line, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -76,7 +76,8 @@ def _tools(arguments: Namespace) -> None:
 def _status(arguments: Namespace) -> None:
     kb = open_knowledge()
     listing = kb.list((MEMORY, TOPIC, ARTICLE))
-    vaults = [_vault_data(vault, listing) for vault in kb.vaults]
+    originals = kb.originals()
+    vaults = [{**_vault_data(vault, listing), "originals": originals[vault.name]._asdict()} for vault in kb.vaults]
     settings = kb.settings()
     context = kb.context(private=True)
     data = {
@@ -150,7 +151,7 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
         kinds = (("memory", "memories"), ("topic", "topics"), ("article", "articles"))
         counts = ", ".join(counted(int(str(vault[many])), one, many) for one, many in kinds if vault[many])
         extras = ", ".join(f"{vault[name]} {name}" for name in ("pinned", "expired") if vault[name])
-        lines.append(f"         {counts or 'no notes yet'}{f' ({extras})' if extras else ''}")
+        lines.append(f"         {counts or 'no notes yet'}{f' ({extras})' if extras else ''}{_originals(vault)}")
     context, settings = data["context"], data["settings"]
     if isinstance(context, dict) and isinstance(settings, dict):
         lines.append(f"{paint('context '.ljust(8), 'bold')} {context['bytes']} of {context['target']} bytes in every prompt")
@@ -166,9 +167,11 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
     return lines
 
 
-def waiting_line(count: int) -> str:
-    """How many proposals wait, and where to answer them."""
-    return f"{counted(count, 'proposal waits', 'proposals wait')} for your yes or no: co review"
+def _originals(vault: dict[str, object]) -> str:
+    found = vault["originals"]
+    if not isinstance(found, dict) or not found["files"]:
+        return ""
+    return f"; {counted(found['files'], 'original', 'originals')} with {found['size'] / 1e6:,.1f} MB"
 
 
 def doctor_command(parser: ArgumentParser) -> Callable[[Namespace], int]:

@@ -12,14 +12,17 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from co_cli.errors import CoError, NotFound
+from co_cli.errors import CoError, Invalid, NotFound
 from co_cli.knowledge import open_knowledge
 from co_cli.settings import find_places
 from co_cli.surfaces.cli.terminal import emit
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Callable
+    from typing import NoReturn
+
+    from co_cli.surfaces.cli.main import Parser
 
 _LOG_BYTES = 64 * 1024
 _PROJECT = "CLAUDE_PROJECT_DIR"
@@ -35,7 +38,7 @@ _HEADS = {
 }
 
 
-def hook_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
+def hook_command(parser: Parser) -> Callable[[Namespace], int]:
     """Print the context and the index of useful topics, for a hook of another agent; `co connect` sets hooks up.
 
     It never stands in the way: on any fault it prints nothing, ends with 0, and leaves a line in `hook.log` in the state
@@ -45,6 +48,7 @@ def hook_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
         co hook session-start
         co hook pre-compact
     """
+    parser.complaint = _unusable
     parser.add_argument("name", metavar="NAME", help=", ".join(_HEADS))
     parser.add_argument("--client", default="", metavar="CLIENT", help="who runs it; `co connect` knows its own by this")
     return _hook
@@ -60,6 +64,12 @@ def _hook(arguments: Namespace) -> int:
         _log(arguments.name, error)
         _silence()
     return 0
+
+
+def _unusable(message: str) -> NoReturn:
+    """Wrong arguments, such as those of another version, are no reason to stand in the way either."""
+    _log("", Invalid(message))
+    raise SystemExit(0)
 
 
 def _text(name: str) -> str:
@@ -81,7 +91,7 @@ def _log(name: str, error: Exception) -> None:
         path = os.path.join(folder, "hook.log")
         mode = "w" if os.path.exists(path) and os.path.getsize(path) > _LOG_BYTES else "a"
         with open(path, mode, encoding="utf-8", errors="backslashreplace") as log:
-            log.write(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {name[:40]} {kind}: {said}\n")
+            log.write(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {name[:40] or '?'} {kind}: {said}\n")
 
 
 def _silence() -> None:

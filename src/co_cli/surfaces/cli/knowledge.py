@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import Invalid
 from co_cli.knowledge import open_knowledge
+from co_cli.surfaces.cli.exchange import add_export_arguments, check_export, print_export
 from co_cli.surfaces.cli.notes import add_list_arguments, print_list
 from co_cli.surfaces.cli.progress import Progress
 from co_cli.surfaces.cli.terminal import as_data, counted, emit, warn
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
-    """List the memories, make the index anew, or put notes into the archive: kept there, but no longer recalled.
+    """List the memories, make the index anew, export the notes, or put notes into the archive: kept there, but no longer
+    recalled.
 
     The index is kept up to date by every search; --reindex is for the day when you do not trust it. Interrupt it when you
     like: the next --reindex goes on where it was.
@@ -28,20 +30,30 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
         co knowledge --reindex
         co knowledge --archive 12 15
         co knowledge --restore 12
+        co knowledge --export ~/notes
+        co knowledge --export notes.jsonl --all
+        co knowledge --export AGENTS.md --as digest
+        co knowledge --export ~/Vault --as obsidian -t deploy
     """
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--list", action="store_true", help="list the memories")
     what.add_argument("--reindex", action="store_true", help="make the index anew from the notes")
     what.add_argument("--archive", nargs="+", metavar="REF", help="put these notes into the archive")
     what.add_argument("--restore", nargs="+", metavar="REF", help="bring these notes back from the archive")
+    what.add_argument("--export", metavar="PATH", help="write the notes to a folder or a file")
     add_list_arguments(parser)
+    add_export_arguments(parser)
     return _knowledge
 
 
 def _knowledge(arguments: Namespace) -> None:
+    check_export(arguments)
     kb = open_knowledge()
     if arguments.list:
         print_list(arguments, kb)
+        return
+    if arguments.export is not None:
+        print_export(arguments, kb)
         return
     if arguments.tag or arguments.category or arguments.key or arguments.archived:
         raise Invalid("The filters go with --list.", "Name the notes by their refs: co knowledge --archive 12")

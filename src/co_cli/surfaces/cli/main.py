@@ -54,6 +54,7 @@ _GROUPS = {
     },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
+        "article": ("articles", "take in pages and files, and look after them"),
     },
     "Looking back": {
         "log": ("history", "list the last changes"),
@@ -112,9 +113,13 @@ class Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors of ours, and whose every command takes ``--json``."""
 
     given: Sequence[str] = ()
+    complaint: Callable[[str], NoReturn] | None = None
+    """Who gets to know of wrong arguments instead, where nobody may be bothered with them."""
 
     def error(self, message: str) -> NoReturn:
         """Complain about the arguments."""
+        if self.complaint:
+            self.complaint(message.replace(_NO_OPTION, ""))
         hint = f"See: {self.prog} --help"
         if not message.startswith("argument ") and any(word[:1] == "-" and len(word) > len("-x") for word in self.given):
             hint += f" (words that begin with a dash go behind two: {self.prog} -- --word)"

@@ -26,7 +26,7 @@ def mcp_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     """Serve the knowledge to an agent over the Model Context Protocol, on stdin and stdout; `co connect` sets clients up.
 
     The project is the one of the client's first root or, if it names none, of the working directory. Private notes are
-    never served. `co config set mcp_writes ask` or `deny` limits what clients may change.
+    never served. `co config set mcp_writes ask`, `inbox` or `deny` limits what clients may change.
 
     With --http it serves any number of clients on this machine, which have to bring a token. The token is made and shown
     at the first start, and kept in a file that only you can read.

@@ -33,6 +33,10 @@ class Progress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away, so that something else can be said."""
         if self._shown:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()

@@ -90,6 +90,8 @@ def _result(hit: Hit, linked: Mapping[str, tuple[Neighbour, ...]]) -> dict[str, 
     why = {name: value for name, value in hit.why._asdict().items() if value is not None}
     place = {"cite": hit.cite, "page": hit.page or None}
     data = {**as_data(hit.note), **place, "score": hit.score, "why": {**why, "vault": hit.note.vault}}
+    if hit.stale:
+        data["stale"] = list(hit.stale)
     if hit.is_passage:
         data.update(content=hit.content, heading=hit.heading, line=hit.line)
     if hit.note.path in linked:
@@ -109,6 +111,7 @@ def _text(hit: Hit, linked: Mapping[str, tuple[Neighbour, ...]], *, why: bool) -
     if hit.is_passage:
         place = f"line {hit.line}{f', under {hit.heading}' if hit.heading else ''}"
         lines.append(paint(visible(f"({hit.cite}: {place}; co show {note.ref} has the whole)"), "dim"))
+    lines += [paint(visible(f"(stale? {reason})"), "yellow") for reason in hit.stale]
     lines += [neighbour_line(neighbour) for neighbour in linked.get(note.path, ())]
     if why:
         written = note.updated or note.created or "on an unknown day"

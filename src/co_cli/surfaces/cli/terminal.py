@@ -110,6 +110,11 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
+def waiting_line(count: int) -> str:
+    """How many proposals wait, and where to answer them."""
+    return f"{counted(count, 'proposal waits', 'proposals wait')} for your yes or no: co review"
+
+
 def line_of(note: Note) -> str:
     """A note in one line: ref, day, tags, first words."""
     marks = [name for name in ("pinned", "private") if getattr(note, name)]

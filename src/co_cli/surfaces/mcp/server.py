@@ -45,6 +45,7 @@ INSTRUCTIONS = (
 )
 CONTEXT, HOT, NOTE = "co://context", "co://hot", "co://note/"
 _MARKDOWN = "text/markdown"
+_NAME = 60
 _NOTE_BYTES = 256 * 1024
 """Bytes of a note that a resource has at most."""
 _RESOURCES = {
@@ -115,18 +116,20 @@ class _Offer:
         changes = params.name in TOOLS and TOOLS[params.name].writes
         name, arguments = params.name, params.arguments or {}
         try:
-            if changes:
-                question = await self._check_writing(context, params)
-                if question:
-                    return question
-            return await self._do(context, params, partial(_called, name=name, arguments=arguments), changes=changes)
+            rule = await self._check_writing(context, params) if changes else ""
+            if isinstance(rule, types.InputRequiredResult):
+                return rule
+            work = _proposed if rule == "inbox" else _called
+            caller = CALLER._replace(session=_name_of(context))
+            done = partial(work, name=name, arguments=arguments, caller=caller)
+            return await self._do(context, params, done, changes=changes)
         except CoError as error:
             return failed(error)
 
-    async def _check_writing(
-        self, context: Request, params: types.CallToolRequestParams
-    ) -> types.InputRequiredResult | None:
-        """Refuse a change that is not to be; returns the question where a person has to be asked first."""
+    async def _check_writing(self, context: Request, params: types.CallToolRequestParams) -> types.InputRequiredResult | str:
+        """The rule in force for a change; refuses one that is not to be, and returns the question where a person has to be
+        asked first.
+        """
         rule = await self._do(context, params, _rule)
         if isinstance(rule, types.InputRequiredResult):
             return rule
@@ -147,7 +150,7 @@ class _Offer:
             note = partial(tools.refused, name=params.name, arguments=params.arguments or {}, caller=CALLER)
             await self._do(context, params, note)
             raise refusal
-        return None
+        return rule
 
     # --------------------------------------------------------------------------------------------------------- resources
 
@@ -238,12 +241,23 @@ def _work(folder: str | None, work: Callable[[KnowledgeBase], T], tell: Callable
 
 
 def _rule(kb: KnowledgeBase) -> str:
-    """Whether clients may change something: ``allow``, ``ask`` or ``deny``."""
+    """Whether clients may change something: ``allow``, ``ask``, ``inbox`` or ``deny``."""
     return kb.settings().value("mcp_writes")
 
 
-def _called(kb: KnowledgeBase, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-    return answer(tools.call(kb, name, arguments, CALLER))
+def _called(kb: KnowledgeBase, name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
+    return answer(tools.call(kb, name, arguments, caller))
+
+
+def _proposed(kb: KnowledgeBase, name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
+    return answer(tools.propose(kb, name, arguments, caller))
+
+
+def _name_of(context: Request) -> str:
+    """What a client calls itself."""
+    client = context.session.client_params
+    name = client.client_info.name if client else ""
+    return "".join(sign for sign in name if sign.isprintable())[:_NAME]
 
 
 def _read(kb: KnowledgeBase, uri: str) -> str:

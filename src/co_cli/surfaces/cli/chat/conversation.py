@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from co_cli.agent.audience import OFFERED
 from co_cli.agent.providers import health
 from co_cli.errors import CoError
+from co_cli.learning.inbox import count
 from co_cli.surfaces.cli.chat.chat import Chat
 from co_cli.surfaces.cli.chat.keyboard import Keyboard
 from co_cli.surfaces.cli.chat.slash import obey
 from co_cli.surfaces.cli.main import EXIT_CODES
+from co_cli.surfaces.cli.terminal import waiting_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -73,6 +75,9 @@ class _Conversation:
         found = health(self._chat.choice, ask=False)
         project = self._chat.kb.places.project
         self._screen.show(f"co · {self._chat.choice.label} · {project}\n/help lists the commands, Ctrl-D ends.")
+        waiting = count(self._chat.kb)
+        if waiting:
+            self._screen.remark(f"{waiting_line(waiting)}, or /review")
         if not found.ready:
             self._screen.notice(f"{found.message[:1].upper()}{found.message[1:]}. {found.hint}")
 

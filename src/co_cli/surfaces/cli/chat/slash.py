@@ -12,7 +12,7 @@ from co_cli import tools
 from co_cli.agent.audience import OFFERED
 from co_cli.agent.providers import ALIASES, OFFLINE, choose, health
 from co_cli.agent.requests import read_request
-from co_cli.errors import Conflict, Invalid, NotFound, Unavailable
+from co_cli.errors import CoError, Conflict, Invalid, NotFound, Unavailable
 from co_cli.settings import PROVIDERS
 from co_cli.surfaces.cli.loaded import budget_text
 from co_cli.surfaces.cli.terminal import counted
@@ -123,6 +123,27 @@ async def _undo(chat: Chat, _argument: str) -> None:
         chat.voice.show("Nothing was taken back.")
 
 
+async def _review(chat: Chat, _argument: str) -> None:
+    from co_cli.agent.approval import shown
+    from co_cli.learning import inbox
+
+    waiting = inbox.waiting(chat.kb)
+    if not waiting:
+        chat.voice.show("Nothing is proposed.")
+        return
+    for proposal in waiting:
+        try:
+            changes = inbox.changes(chat.kb, proposal, as_proposed=True)
+        except CoError as error:  # what the notes have left behind
+            chat.voice.show(f"{error.message} {error.hint}")
+            continue
+        why = f" ({proposal.reason})" if proposal.reason else ""
+        if await chat.voice.confirm(f"{proposal.ref}{why}: keep this? y, or anything else to leave it", shown(changes)):
+            inbox.accept(chat.kb, proposal, seen=changes)
+            chat.voice.show(f"✓ Accepted {proposal.ref}.")
+    chat.voice.show("To reject, edit or put off what is left: co review")
+
+
 def _save(chat: Chat, path: str) -> None:
     session = chat.load()
     if session.transcript is None:
@@ -181,6 +202,7 @@ SLASHES = {
     "recall": Slash("/recall WORDS|REF", "find notes, or show one", _recall, needs=True),
     "context": Slash("/context", "show what every prompt holds", _context),
     "why": Slash("/why", "list the notes that came before the model in the last turn, and why", _why),
+    "review": Slash("/review", "say yes to what is proposed, one after the other", _review),
     "undo": Slash("/undo", "take the last change of the notes back", _undo),
     "save": Slash("/save [FILE]", "say where this chat is kept, or write it to a file", _save),
     "resume": Slash("/resume [ID]", "list the chats that were kept, or go on with one", _resume),

@@ -1,0 +1,149 @@
+"""Pictures with letters in them, read by OCR on this machine.
+
+Owns the engine, what it is told, and how what it finds becomes lines. Reads with rapidocr, whose models come with it, and
+Pillow. Knows nothing of documents that pictures stand in.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from co_cli.articles.cleaning import page_mark
+from co_cli.articles.document import PAGES, PIXELS, Extracted, broken, listed, missing, no_text, too_large
+
+if TYPE_CHECKING:
+    from co_cli.articles.document import Original, SignOfLife
+
+PACKAGES = ("PIL", "numpy", "onnxruntime", "rapidocr")
+HINT = "OCR reads them: pip install 'co-cli[articles]'"
+_FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP")
+_THREADS = 2
+_LOOK = 960
+"""Dots along the longer side in which letters are looked for, and then read in the picture as it is: more take 600 MB."""
+_SURE = 0.5
+_MIN_SIDE, _MIN_SHARE = 8, 0.5
+
+
+def missing_packages() -> list[str]:
+    """What OCR needs and is not installed."""
+    from co_cli.embedding.packages import find_folder
+
+    return [name for name in PACKAGES if not find_folder(name)]
+
+
+def read_picture(original: Original, alive: SignOfLife) -> Extracted:
+    """The lines that can be read in a picture; one with several frames has pages, as a scanned fax has."""
+    import warnings
+
+    from PIL import Image, ImageSequence, UnidentifiedImageError
+
+    absent = missing_packages()
+    if absent:
+        raise missing("Pictures", absent)
+    Image.MAX_IMAGE_PIXELS = None  # the limit is ours, and known before a picture is unpacked
+    parts, frames, failed = [], 1, []
+    try:
+        with warnings.catch_warnings(), _opened(original.raw) as picture:
+            warnings.simplefilter("ignore")
+            if picture.width * picture.height > PIXELS:
+                raise too_large("picture", f"{picture.width:,} × {picture.height:,} dots; {PIXELS:,} are read at the most")
+            paged = picture.format == "TIFF" and getattr(picture, "n_frames", 1) > 1
+            frames = min(picture.n_frames, PAGES) if paged else 1
+            for number, frame in zip(range(1, frames + 1), ImageSequence.Iterator(picture), strict=False):
+                alive()
+                if frame.width * frame.height > PIXELS:
+                    failed.append(number)
+                    continue
+                text = text_of(_upright(frame))
+                if text:
+                    parts.append(f"{page_mark(number)}\n\n{text}" if paged else text)
+    except UnidentifiedImageError as error:
+        raise broken("picture") from error
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError) as error:
+        raise broken("picture", str(error)) from error
+    if not parts:
+        raise no_text("picture")
+    notices = (f"Not read, since they are too large: pages {listed(failed)}.",) if failed else ()
+    return Extracted(markdown="\n\n".join(parts), pages=frames if paged else 0, notices=notices)
+
+
+def _opened(raw: bytes) -> Any:  # noqa: ANN401 - Pillow is left to its own types
+    import io
+
+    from PIL import Image
+
+    return Image.open(io.BytesIO(raw), formats=_FORMATS)
+
+
+def _upright(picture: Any) -> Any:  # noqa: ANN401
+    """A picture as it is meant to be seen: turned as its camera says, and on white where it is transparent."""
+    from PIL import Image, ImageOps
+
+    turned = ImageOps.exif_transpose(picture)
+    if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:
+        seen = turned.convert("RGBA")
+        paper = Image.new("RGBA", seen.size, "white")
+        return Image.alpha_composite(paper, seen).convert("RGB")
+    return turned.convert("RGB")
+
+
+def text_of(picture: Any) -> str:  # noqa: ANN401 - a picture of Pillow
+    """The lines that can be read in a picture, from top to bottom."""
+    import numpy as np
+
+    if min(picture.size) < _MIN_SIDE:
+        return ""
+    found = _engine()(np.asarray(picture))
+    if found.txts is None:
+        return ""
+    pieces = []
+    for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        if score >= _SURE and text.strip():
+            top, bottom = float(box[:, 1].min()), float(box[:, 1].max())
+            pieces.append((top, bottom, float(box[:, 0].min()), text.strip()))
+    return "\n".join(_lines(pieces))
+
+
+def _lines(pieces: list[tuple[float, float, float, str]]) -> list[str]:
+    """Pieces of text, each with its top, bottom and left side, as lines; a gap of a line's height starts a paragraph."""
+    rows: list[list[tuple[float, float, float, str]]] = []
+    for piece in sorted(pieces):
+        top, bottom, _, _ = piece
+        if rows:
+            above, below = rows[-1][0][0], rows[-1][0][1]
+            shared = min(bottom, below) - max(top, above)
+            if shared > _MIN_SHARE * min(bottom - top, below - above):
+                rows[-1].append(piece)
+                continue
+        rows.append([piece])
+    lines: list[str] = []
+    end = None
+    for row in rows:
+        top, bottom = row[0][0], row[0][1]
+        if end is not None and top - end > bottom - top:
+            lines.append("")
+        lines.append(" ".join(text for _, _, _, text in sorted(row, key=lambda piece: piece[2])))
+        end = bottom
+    return lines
+
+
+@cache
+def _engine() -> Any:  # noqa: ANN401 - rapidocr has no types
+    """The engine with its models; a second to load."""
+    import os
+
+    from rapidocr import RapidOCR
+
+    threads = min(_THREADS, os.cpu_count() or 1)
+    return RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.text_score": _SURE,
+            "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+            "Det.limit_type": "max",
+            "Det.limit_side_len": _LOOK,
+            "Rec.rec_batch_num": 1,
+        }
+    )

@@ -1,0 +1,68 @@
+"""Texts: plain ones and Markdown as they are, source code and data with their language.
+
+Owns what of a text is its title. Needs no library beyond those of co.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from co_cli.articles.document import Extracted
+from co_cli.articles.encoding import decoded
+
+if TYPE_CHECKING:
+    from co_cli.articles.document import Original, SignOfLife
+
+_HEADING = re.compile(r"^#[ \t]+(\S[^\n]*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_FIELDS = ("title", "author", "date", "language")
+
+
+def read_text(original: Original, alive: SignOfLife) -> Extracted:  # noqa: ARG001 - it does not take long
+    """A plain text, as it is."""
+    text, encoding = decoded(original.raw, original.charset)
+    return Extracted(markdown=text, notices=_notices(text, encoding))
+
+
+def read_markdown(original: Original, alive: SignOfLife) -> Extracted:  # noqa: ARG001
+    """A Markdown file, as it is; what its header says of it is taken out of the text."""
+    from co_cli.frontmatter import FrontmatterError, parse_frontmatter
+    from co_cli.note import clean_tags
+
+    text, encoding = decoded(original.raw, original.charset)
+    notices = _notices(text, encoding)
+    fields: dict[str, Any] = {}
+    body = text
+    try:
+        fields, body = parse_frontmatter(text.replace("\r\n", "\n"))
+    except FrontmatterError as error:
+        notices += (f"The header could not be read, and stays in the text: {error.reason}.",)
+    said = {name: str(fields[name]) for name in _FIELDS if isinstance(fields.get(name), (str, int)) and fields[name]}
+    heading = _HEADING.search(body)
+    tags = fields.get("tags")
+    named = [str(tag) for tag in tags] if isinstance(tags, list) else [tags] if isinstance(tags, str) else []
+    return Extracted(
+        markdown=body,
+        title=said.get("title") or (heading[1] if heading else ""),
+        author=said.get("author", ""),
+        date=said.get("date", ""),
+        language=said.get("language", ""),
+        tags=clean_tags(named),
+        notices=notices,
+    )
+
+
+def read_code(original: Original, alive: SignOfLife) -> Extracted:  # noqa: ARG001
+    """Source code or data, as one block that names its language."""
+    from co_cli.articles.cleaning import clean, fenced
+    from co_cli.articles.recognition import language_of
+
+    text, encoding = decoded(original.raw, original.charset)
+    name = original.name.replace("\\", "/").rpartition("/")[2]
+    block = fenced(clean(text), language_of(original))
+    return Extracted(markdown=block, title=name, notices=_notices(text, encoding))
+
+
+def _notices(text: str, encoding: str) -> tuple[str, ...]:
+    wrong = text.count("\ufffd")
+    return (f"{wrong} of its bytes are no {encoding.upper()}: what cannot be read stands as \ufffd.",) if wrong else ()

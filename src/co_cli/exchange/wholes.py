@@ -1,0 +1,360 @@
+"""Whole notes, header and all, from another vault or from an export of one.
+
+Owns by what such a note is recognised in the vault that it comes to, which id it gets, and that what refers to it goes with
+it. Must not know where the notes come from, nor what a surface makes of those that a person has to decide on.
+
+A note keeps its bytes where its id is free. Where another memory has the id, it takes a new one, and whatever points to it
+(``supersedes``, ``superseded_by``, links) is mended in the notes that came with it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from co_cli.credentials import find_secret
+from co_cli.errors import CoError
+from co_cli.exchange.report import CREATED, SKIPPED, UNCHANGED, UPDATED, ImportEntry
+from co_cli.exchange.threeway import Names as SideNames
+from co_cli.exchange.threeway import merge
+from co_cli.files import read_bytes, reason
+from co_cli.frontmatter import FrontmatterError, parse_frontmatter, replace_fields, split_frontmatter
+from co_cli.knowledge import ARTICLE, CONTEXT, MEMORY, TOPIC
+from co_cli.links import Named, Names, key_of, links
+from co_cli.note import FOLDERS, Note, NoteError, fold, instant, memory_name, parse_note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from co_cli.batch import Batch
+
+ATTACHMENTS = "attachments"
+_KINDS = {folder: kind for kind, folder in FOLDERS.items()}
+_PLACE = re.compile(r"(?:(archive)/)?(memories|topics|articles)/([^/\\\0]{1,250}\.md)")
+_CONTEXT_PLACE = "context.md"
+_ATTACHED = re.compile(rf"{ATTACHMENTS}/(?:[^/\\\0.][^/\\\0]{{0,249}}/)*[^/\\\0.][^/\\\0]{{0,249}}")
+
+
+class Whole(NamedTuple):
+    """A note, or a file that goes with one, as it stood in another vault."""
+
+    file: str
+    """Where it was read from, for the report."""
+    at: str
+    place: str
+    """Its path in that vault, with forward slashes: ``memories/012-we-deploy.md``, ``attachments/x.pdf``."""
+    raw: bytes
+
+
+class Divergence(NamedTuple):
+    """A note that was changed here and there, so that a person has to choose."""
+
+    ref: str
+    kind: str
+    vault: str
+    path: str
+    base: bytes | None
+    """The version that both come from, where it is known."""
+    ours: bytes
+    theirs: bytes
+    """Their version, with our id."""
+    merged: bytes
+    """Both in one, with the marks of git around what differs."""
+    origin: str
+
+
+@dataclass(slots=True, eq=False)
+class _Arrival:
+    """A whole note on its way in."""
+
+    whole: Whole
+    note: Note
+    match: Note | None = None
+    number: int = 0
+    by_text: bool = False
+    """Whether it is known by what it says, though it is another note."""
+
+    def line(self, outcome: str, note: Note | None = None, code: str = "", reason: str = "") -> ImportEntry:
+        """The line of the report for this note."""
+        ref = note.ref if note else ""
+        summary = (note.title or note.summary) if note and outcome != SKIPPED and not note.private else ""
+        return ImportEntry(
+            self.whole.file, self.whole.at, outcome, reason, code, ref, note.category if note else "", "", summary
+        )
+
+
+@dataclass(slots=True)
+class Joining:
+    """The joining of whole notes into a vault."""
+
+    batch: Batch
+    ancestor: Callable[[str, bytes, bytes], bytes | None] | None = None
+    """What finds the version that two of a note come from; without it the newer of the two counts."""
+    names: SideNames = field(default_factory=SideNames)
+    divergences: list[Divergence] = field(default_factory=list)
+    _numbers: dict[int, int] = field(default_factory=dict)
+    _attached: dict[str, str] = field(default_factory=dict)
+    _theirs: Names | None = None
+
+    def join(self, wholes: Iterable[Whole]) -> list[ImportEntry]:
+        """Put whole notes into the vault, and return a line for each, in their order."""
+        wholes = list(wholes)
+        lines: dict[int, ImportEntry] = {}
+        arrivals: dict[int, _Arrival] = {}
+        for position, whole in enumerate(wholes):
+            if _ATTACHED.fullmatch(whole.place) and ".." not in whole.place.split("/"):
+                lines[position] = self._attach(whole)
+            else:
+                met = self._meet(whole)
+                if isinstance(met, _Arrival):
+                    arrivals[position] = met
+                else:
+                    lines[position] = met
+        self._number(list(arrivals.values()))
+        self._theirs = Names(
+            Named("", each.note.kind, os.path.basename(each.note.path), each.note.id, each.note.title)
+            for each in arrivals.values()
+            if each.note.kind != CONTEXT
+        )
+        for position, arrival in arrivals.items():
+            try:
+                lines[position] = self._keep(arrival)
+            except CoError as error:
+                lines[position] = arrival.line(SKIPPED, code=error.code, reason=error.message)
+        return [lines[position] for position in range(len(wholes))]
+
+    # ---------------------------------------------------------------------------------------------------------- meeting
+
+    def _meet(self, whole: Whole) -> _Arrival | ImportEntry:
+        """A whole note as it could be kept, or the line for one that cannot."""
+        place = _PLACE.fullmatch(whole.place)
+        if not place and whole.place != _CONTEXT_PLACE:
+            return ImportEntry(whole.file, whole.at, SKIPPED, f"{whole.place!r} is no place in a vault", "unknown")
+        kind = _KINDS[place[2]] if place else CONTEXT
+        try:
+            note = parse_note(whole.raw, kind=kind, vault=self.batch.vault.name, path=self.batch.path(whole.place))
+        except NoteError as error:
+            problem = error.problem
+            return ImportEntry(whole.file, whole.at, SKIPPED, problem.message, problem.code, line=problem.line)
+        secret = "" if note.private else find_secret(note.text)
+        if secret:
+            return ImportEntry(whole.file, whole.at, SKIPPED, f"This looks like {secret}: it was not saved.", "secret")
+        return _Arrival(whole, note)
+
+    def _number(self, arrivals: Sequence[_Arrival]) -> None:
+        """Find the notes that are here already, and give ids to the memories that are not: their own where it is free."""
+        waiting = []
+        for arrival in arrivals:
+            if arrival.note.kind != MEMORY:
+                continue
+            own = arrival.note.id or 0
+            arrival.match = self._same(arrival)
+            if arrival.match:
+                arrival.number = arrival.match.id or 0
+                self._numbers.setdefault(own, arrival.number)
+            elif self.batch.is_free(own):
+                self.batch.claim(own)
+                arrival.number = own
+                self._numbers[own] = own
+            else:
+                waiting.append(arrival)
+        for arrival in waiting:
+            arrival.number = self.batch.new_id()
+            self._numbers.setdefault(arrival.note.id or 0, arrival.number)
+
+    def _same(self, arrival: _Arrival) -> Note | None:
+        """The memory here that is the same one: by its birth, else by its key, else by what it says."""
+        note = arrival.note
+        born = self.batch.born(note)
+        if born:
+            return min(born, key=lambda known: (known.id != note.id, known.body != note.body))
+        keyed = self.batch.keyed(note.category, note.key) if note.key else None
+        if keyed:
+            return keyed
+        here = [twin for twin in self.batch.twins(note.body) if twin.vault == note.vault and not (twin.key and note.key)]
+        found = here[0] if here else self.batch.put_away(note.body, note.key)
+        arrival.by_text = found is not None
+        return found
+
+    # ---------------------------------------------------------------------------------------------------------- keeping
+
+    def _keep(self, arrival: _Arrival) -> ImportEntry:
+        if arrival.note.kind == CONTEXT:
+            return self._keep_context(arrival)
+        match = arrival.match if arrival.note.kind == MEMORY else self._known_document(arrival.note)
+        raw = self._mended(arrival)
+        return self._settle(arrival, match, raw) if match else self._add(arrival, raw)
+
+    def _known_document(self, note: Note) -> Note | None:
+        for path in (note.path, self.batch.vault.archive_path(note, archived=True), self._live_path(note)):
+            known = self.batch.at(path)
+            if known and (note.kind == TOPIC or known.source == note.source or not (known.source and note.source)):
+                return known
+        return self.batch.from_source(note.source) if note.kind == ARTICLE and note.source else None
+
+    def _live_path(self, note: Note) -> str:
+        return self.batch.vault.archive_path(note, archived=False)
+
+    def _add(self, arrival: _Arrival, raw: bytes) -> ImportEntry:
+        note, path, remark = arrival.note, arrival.note.path, ""
+        if note.kind == MEMORY and arrival.number != note.id:
+            name = re.sub(r"^[0-9]*", f"{arrival.number:03d}", os.path.basename(path), count=1)
+            path = os.path.join(os.path.dirname(path), name)
+            remark = f"its id here is {arrival.number}"
+        if self._is_taken(path):
+            path, remark = self._free_path(arrival, path), remark or "its name here is another"
+        kept = self.batch.add(note.kind, path, raw)
+        return arrival.line(CREATED, kept, reason=remark)
+
+    def _is_taken(self, path: str) -> bool:
+        planned = self.batch.planned(path)
+        return planned is not None or (os.path.lexists(path) and not self.batch.is_going(path))
+
+    def _free_path(self, arrival: _Arrival, path: str) -> str:
+        folder, name = os.path.split(path)
+        if arrival.note.kind == MEMORY:
+            name = memory_name(arrival.number, arrival.note.body, private=arrival.note.private)
+        stem, count = name.removesuffix(".md")[:200], 1
+        while self._is_taken(path := os.path.join(folder, name)):
+            count += 1
+            name = f"{stem}-{count}.md"
+        return path
+
+    def _settle(self, arrival: _Arrival, ours: Note, raw: bytes) -> ImportEntry:
+        """What becomes of a note that is here already."""
+        if ours.raw == raw:
+            return arrival.line(UNCHANGED, ours)
+        if arrival.by_text:
+            return self._unite(arrival, ours)
+        if self.ancestor is None:
+            if _moment(arrival.note) <= _moment(ours):
+                if (ours.body, ours.tags) == (arrival.note.body, arrival.note.tags):
+                    return arrival.line(UNCHANGED, ours)
+                reason = f"{ours.ref} differs, and is as new or newer: it stays"
+                return arrival.line(SKIPPED, ours, "newer-here", reason)
+            return arrival.line(UPDATED, self.batch.replace(ours, raw))
+        name = os.path.relpath(ours.path, self.batch.vault.root).replace(os.sep, "/")
+        base = self.ancestor(name, ours.raw, raw)
+        if fold(ours.body) == fold(arrival.note.body) and base is None:
+            return self._unite(arrival, ours)
+        return self._merge(arrival, ours, raw, base)
+
+    def _merge(self, arrival: _Arrival, ours: Note, raw: bytes, base: bytes | None) -> ImportEntry:
+        merged = merge(base, ours.raw, raw, names=self.names, by_bullets=ours.kind == CONTEXT)
+        if merged.conflicts or (base is None and ours.kind != CONTEXT):
+            origin = arrival.whole.file
+            self.divergences.append(
+                Divergence(ours.ref, ours.kind, ours.vault, ours.path, base, ours.raw, raw, merged.raw, origin)
+            )
+            reason = f"{ours.ref} says something else here: both are kept for you to decide"
+            return arrival.line(SKIPPED, ours, "conflict", reason)
+        if merged.raw == ours.raw:
+            return arrival.line(UNCHANGED, ours)
+        return arrival.line(UPDATED, self.batch.replace(ours, merged.raw))
+
+    def _unite(self, arrival: _Arrival, ours: Note) -> ImportEntry:
+        """A memory that says the same gets the tags and marks that it lacks."""
+        theirs = arrival.note
+        folded = {tag.casefold() for tag in ours.tags}
+        tags = [*ours.tags, *(tag for tag in theirs.tags if tag.casefold() not in folded)]
+        fields: dict[str, object | None] = {"tags": tags} if tags != [*ours.tags] else {}
+        fields.update({name: True for name in ("pinned", "private") if getattr(theirs, name) and not getattr(ours, name)})
+        if not fields or self.batch.vault.is_archived(ours):
+            return arrival.line(UNCHANGED, ours, "known")
+        after = replace_fields(ours.text, fields).encode("utf-8")
+        return arrival.line(UPDATED, self.batch.replace(ours, after), reason="it says the same; tags and marks were added")
+
+    def _keep_context(self, arrival: _Arrival) -> ImportEntry:
+        path = self.batch.vault.context_path
+        ours = self.batch.vault.find(CONTEXT, CONTEXT)
+        raw = self._mended(arrival)
+        if ours is None:
+            return arrival.line(CREATED, self.batch.add(CONTEXT, path, raw))
+        if ours.raw == raw:
+            return arrival.line(UNCHANGED, ours)
+        base = self.ancestor(_CONTEXT_PLACE, ours.raw, raw) if self.ancestor else None
+        return self._merge(arrival, ours, raw, base)
+
+    # ---------------------------------------------------------------------------------------------------------- mending
+
+    def _mended(self, arrival: _Arrival) -> bytes:
+        """The bytes of a note with its own id here, and with the ids here of those that it refers to."""
+        note = arrival.note
+        changes: dict[str, object | None] = {}
+        if note.kind == MEMORY and arrival.number != note.id:
+            changes["id"] = arrival.number
+        try:
+            fields = parse_frontmatter(note.text)[0]
+        except FrontmatterError:  # it has been read before, so this does not happen
+            fields = {}
+        for name in ("supersedes", "superseded_by"):
+            value = fields.get(name)
+            renumbered = self._renumbered(value)
+            if renumbered != value:
+                changes[name] = renumbered
+        attached = fields.get("attachment")
+        if isinstance(attached, str) and attached in self._attached:
+            changes["attachment"] = self._attached[attached]
+        text = replace_fields(note.text, changes) if changes else note.text
+        return self._relinked(note, text).encode("utf-8")
+
+    def _renumbered(self, value: object) -> object:
+        if isinstance(value, list):
+            return [self._renumbered(item) for item in value]
+        return self._numbers.get(value, value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+    def _relinked(self, note: Note, text: str) -> str:
+        """A document whose links lead to the memories that they meant, by the ids that these have here."""
+        if all(old == new for old, new in self._numbers.items()) or self._theirs is None:
+            return text
+        body = split_frontmatter(text)[1]
+        head, lines = text[: len(text) - len(body)], body.split("\n")
+        skipped = len(body) - len(body.lstrip())
+        above = body.count("\n", 0, skipped)
+        for link in links(body.strip()):
+            meant = self._theirs.meant(key_of(link, note.kind), "")
+            if meant is None or meant.kind != MEMORY or self._numbers.get(meant.id or 0, meant.id) == meant.id:
+                continue
+            at = above + link.line - 1
+            new = _renumbered_link(link.written, meant.id or 0, self._numbers[meant.id or 0])
+            lines[at] = lines[at].replace(link.written, new, 1)
+        return head + "\n".join(lines)
+
+    def _attach(self, whole: Whole) -> ImportEntry:
+        """Put a file beside the notes; one of this name that holds something else stays, and this one gets another name."""
+        stem, ending = os.path.splitext(whole.place)
+        place, count = whole.place, 1
+        while True:
+            path = self.batch.path(place)
+            try:
+                there = self.batch.planned(path) or read_bytes(path)
+            except OSError as error:
+                return ImportEntry(whole.file, whole.at, SKIPPED, f"cannot be kept: {reason(error)}", "unreadable")
+            if there is None or there == whole.raw:
+                break
+            count += 1
+            place = f"{stem}-{count}{ending}"
+        if place != whole.place:
+            self._attached[whole.place] = place
+        if there is None:
+            self.batch.put(path, None, whole.raw)
+        outcome = CREATED if there is None else UNCHANGED
+        remark = f"its name here is {place}" if place != whole.place else ""
+        return ImportEntry(whole.file, whole.at, outcome, remark)
+
+
+def _renumbered_link(written: str, old: int, new: int) -> str:
+    """A link as it is written, with another id in its target."""
+
+    def target(match: re.Match[str]) -> str:
+        digits = match[0]
+        return f"{new:0{len(digits)}d}" if digits[0] == "0" or len(digits) > len(str(old)) else str(new)
+
+    border = 0 if written.lstrip("!").startswith("[[") else max(written.rfind("]("), written.rfind("]:"), 0)
+    return written[:border] + re.sub(rf"(?<![0-9])0*{old}(?![0-9])", target, written[border:], count=1)
+
+
+def _moment(note: Note) -> float:
+    return instant(note.updated or note.created)

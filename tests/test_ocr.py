@@ -1,0 +1,50 @@
+"""What only a picture shows is read too, on this machine."""
+
+from __future__ import annotations
+
+import documents
+import pytest
+
+from co_cli.articles import pictures
+from co_cli.articles.extraction import extract
+from co_cli.errors import CoError
+
+pytestmark = pytest.mark.slow
+LINES = ["Invoice number 4711", "Total 99 EUR"]
+
+
+def test_pictures_of_every_format_are_read() -> None:
+    for form in ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP"):
+        found = extract(documents.picture(LINES, form), name="scan.txt")
+        assert (found.markdown, found.kind, found.pages) == ("\n".join(LINES), "image", 0)
+    found = extract(documents.picture(LINES, mode="1"))
+    assert found.markdown == "\n".join(LINES)
+
+
+def test_scanned_pages_stand_behind_their_marks_and_blank_ones_are_left_out() -> None:
+    found = extract(documents.scan([LINES, [], ["Third page"]]), name="scan.pdf")
+    assert found.markdown == "<!-- page 1 -->\n\nInvoice number 4711\nTotal 99 EUR\n\n<!-- page 3 -->\n\nThird page"
+    assert found.pages == 3
+    assert found.notices == ("Read by OCR: pages 1, 3.",)
+
+
+def test_a_picture_without_letters_is_said_to_hold_no_text() -> None:
+    for raw in (documents.picture([]), documents.scan([[]])):
+        with pytest.raises(CoError) as caught:
+            extract(raw)
+        assert caught.value.code == "no-text"
+
+
+def test_without_ocr_pictures_say_what_to_install_and_pdfs_what_they_leave_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pictures, "PACKAGES", ("rapidocr_that_is_not_there",))
+    from co_cli.articles.document import Original
+    from co_cli.articles.pdf import read_pdf
+
+    with pytest.raises(CoError, match="not installed") as caught:
+        pictures.read_picture(Original(documents.picture(LINES)), lambda: None)
+    assert "pip install 'co-cli[articles]'" in caught.value.hint
+    with pytest.raises(CoError) as caught:
+        read_pdf(Original(documents.scan([LINES])), lambda: None)
+    assert "pip install 'co-cli[articles]'" in caught.value.hint
