@@ -192,6 +192,15 @@ def test_headings_of_the_same_title_have_names_of_their_own():
 
 @promise
 @given(bodies)
+def test_a_passage_knows_every_heading_that_stands_in_it(body):
+    found = [(passage.start + place, name) for passage in split(body) for place, name in passage.sections]
+    held = {title for passage in split(body) for title in passage.heading.split(" > ")}
+    for heading in headings(body):
+        assert (heading.start, heading.block.anchor) in found or heading.block.title in held
+
+
+@promise
+@given(bodies)
 def test_the_name_of_a_passage_is_that_of_one_heading_before_it(body):
     named = {each.block.anchor: each for each in headings(body)}
     for passage in split(body):
@@ -209,7 +218,7 @@ def test_a_blank_body_has_no_passage(body):
 
 
 def test_a_small_body_is_one_passage():
-    assert split("\n\n One fact.\n\nAnd why.\n") == ((3, 22, "", 3, "", 0),)
+    assert split("\n\n One fact.\n\nAnd why.\n") == ((3, 22, "", 3, "", 0, ()),)
 
 
 def test_a_memory_stays_whole():

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 from commands import Co
+from documents import pdf
 from indexes import choose
 from mcp import Client
 from mcp_clients import said, talk
@@ -120,6 +121,33 @@ def test_an_index_made_before_there_were_pages_learns_them_and_keeps_its_vectors
     assert (found.degraded, found.hits[0].cite) == ((), "article:manual#cleaning p. 12")
     with closing(apsw.Connection(str(vault / "knowledge.db"))) as now:
         assert now.execute("SELECT vector FROM vectors ORDER BY passage").fetchall() == vectors
+
+
+@pytest.mark.parametrize("mode", ["grep", "text", "hybrid"])
+def test_of_small_sections_that_go_together_the_one_with_the_words_is_cited(mode: str, co: Co, vault: Path) -> None:
+    sections = {"Kiwis": "No tails.", "Emus": "They run. They do not fly.", "Rheas": "They run, too."}
+    body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items())
+    write(vault, "birds", f"# Birds\n\n{body}\n\n## Others\n\n{FILLING * 3}")
+    for query, anchor in (
+        ("tails", "kiwis"),
+        ("emus", "emus"),
+        ("flying fly", "emus"),
+        ("run", "birds"),
+        ("birds", "birds"),
+    ):
+        (hit,) = co.json("recall", query, "--mode", mode)["results"]
+        assert hit["cite"] == f"article:birds#{anchor}", query
+        assert hit["heading"] == "Birds"
+
+
+def test_a_document_that_was_taken_in_is_cited_by_its_pages(co: Co, project: Path) -> None:
+    pages = ["Never open the lid.", "The filter is cleaned.\nEvery fortnight.", "", "The quokka valve is closed."]
+    (project / "handbook.pdf").write_bytes(pdf(pages))
+    assert co("article", "add", "handbook.pdf") == 0, co.err
+    for query, page in (("lid", 1), ("fortnight", 2), ("quokka", 4)):
+        (hit,) = co.json("recall", query, "--mode", "text")["results"]
+        assert (hit["cite"], hit["page"]) == (f"article:handbook p. {page}", page)
+        assert query in co.json("show", hit["cite"])["text"].lower()
 
 
 # --------------------------------------------------------------------------------------------------------------- parts

@@ -50,10 +50,10 @@ def test_a_client_is_told_which_tools_change_something_and_which_may_take_someth
     async def look(client: Client) -> None:
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
         reads = {name for name, hint in hints.items() if hint and hint.read_only_hint}
-        assert reads == {"recall_memory", "list_memories", "knowledge_search", "knowledge_list"}
+        assert reads == {"recall_memory", "list_memories", "knowledge_search", "knowledge_list", "web_fetch"}
         destroys = {name for name, hint in hints.items() if hint and hint.destructive_hint}
-        assert destroys == {"knowledge_write", "knowledge_delete"}
-        assert all(hint and hint.open_world_hint is False for hint in hints.values())
+        assert destroys == {"knowledge_write", "knowledge_delete", "save_knowledge"}
+        assert {name for name, hint in hints.items() if hint and hint.open_world_hint} == {"web_fetch"}
         assert hints["save_memory"]
         assert hints["save_memory"].idempotent_hint
 

@@ -69,6 +69,20 @@ REQUESTS = {
         "Delete what is kept under the ref 7",
         "Remove any note on the old office",
     ),
+    "web_fetch": (
+        "Fetch https://example.org/page",
+        "Fetch the page at this address as Markdown",
+        "What does this URL say? Fetch it",
+        "Read the PDF at https://example.org/paper.pdf",
+        "Open the page https://example.org and summarise it",
+    ),
+    "save_knowledge": (
+        "Keep this article with its source",
+        "Save the article that you just read",
+        "Keep the article on herons, and say where it comes from",
+        "Save this web page as an article",
+        "Keep what was read there, with the title and the URL it comes from",
+    ),
 }
 _SAYING_NOTHING = """
 a about all an and are as at by do does down for from give have how i if in is it its just me my no of on one or our out
@@ -106,9 +120,9 @@ def _choice(request: str) -> str:
     return max(scores, key=lambda name: scores[name])
 
 
-def test_there_are_forty_requests_and_some_for_every_tool() -> None:
+def test_there_are_fifty_requests_and_some_for_every_tool() -> None:
     assert set(REQUESTS) == set(TOOLS)
-    assert sum(map(len, REQUESTS.values())) == 40
+    assert sum(map(len, REQUESTS.values())) == 50
 
 
 @pytest.mark.parametrize(("tool", "request_text"), [(tool, text) for tool, texts in REQUESTS.items() for text in texts])
@@ -124,4 +138,4 @@ def test_a_chooser_without_descriptions_would_do_much_worse() -> None:
             scores = {name: len(_words(text) & _words(name)) for name in TOOLS}
             best = max(scores.values())
             right += scores[tool] == best and list(scores.values()).count(best) == 1
-    assert right < 30
+    assert right < 38

@@ -248,5 +248,10 @@ def test_the_schemas_are_small_and_say_what_is_required() -> None:
     listed = [{"name": tool.name, "description": tool.meaning, "inputSchema": tool.schema()} for tool in TOOLS.values()]
     assert len(json.dumps(listed)) < 4000
     assert TOOLS["knowledge_write"].schema()["required"] == ["topic", "content"]
-    assert [tool.name for tool in TOOLS.values() if tool.writes] == ["save_memory", "knowledge_write", "knowledge_delete"]
+    assert [tool.name for tool in TOOLS.values() if tool.writes] == [
+        "save_memory",
+        "knowledge_write",
+        "knowledge_delete",
+        "save_knowledge",
+    ]
     assert call.__doc__

@@ -81,6 +81,8 @@ class Passage(NamedTuple):
     """The name by which a link leads to the last of these headings, ``rollback``."""
     page: int = 0
     """The page that it stands on; 0 where the body has none."""
+    sections: tuple[tuple[int, str], ...] = ()
+    """Where further headings stand in it, counted from its start, with their names."""
 
 
 class Block(NamedTuple):
@@ -129,8 +131,9 @@ def split(body: str, *, whole: bool = False) -> tuple[Passage, ...]:
     trail: _Trail = ()
     anchors = _Anchors()
     for page in pages(body):
-        drafts, trail = _drafts(body[page.start : page.end], trail, anchors)
-        for draft in drafts:
+        found: list[Block] = []
+        drafts, trail = _drafts(body[page.start : page.end], trail, anchors, found)
+        for draft, inner in _with_headings(drafts, found):
             end = page.start + draft.end
             bare = body[page.start + draft.start : end].lstrip()
             if bare:
@@ -139,8 +142,19 @@ def split(body: str, *, whole: bool = False) -> tuple[Passage, ...]:
                 counted = start
                 heading = " > ".join([above.title for above in draft.trail])
                 anchor = draft.trail[-1].anchor if draft.trail else ""
-                passages.append(Passage(start, start + len(bare.rstrip()), heading, line, anchor, page.number))
+                sections = tuple((page.start + each.start - start, each.anchor) for each in inner)
+                passages.append(Passage(start, start + len(bare.rstrip()), heading, line, anchor, page.number, sections))
     return tuple(passages)
+
+
+def _with_headings(drafts: list[_Draft], found: list[Block]) -> Iterator[tuple[_Draft, list[Block]]]:
+    """Each draft with the headings that stand in it, but for those that hold for all of it."""
+    at = 0
+    for draft in drafts:
+        first = at
+        while at < len(found) and found[at].start < draft.end:
+            at += 1
+        yield draft, [heading for heading in found[first:at] if heading not in draft.trail]
 
 
 def headings(body: str) -> Iterator[Heading]:
@@ -271,8 +285,8 @@ def _fence_end(body: str, found: re.Match[str]) -> int:
 # ------------------------------------------------------------------------------------------------------------ passages
 
 
-def _drafts(body: str, trail: _Trail, anchors: _Anchors) -> tuple[list[_Draft], _Trail]:
-    """The drafts of a page, and the headings that hold where it ends."""
+def _drafts(body: str, trail: _Trail, anchors: _Anchors, found: list[Block]) -> tuple[list[_Draft], _Trail]:
+    """The drafts of a page, and the headings that hold where it ends; all its headings are added to those found."""
     drafts: list[_Draft] = []
     section: list[Block] = []
     empty = True  # the section has headings only
@@ -284,7 +298,8 @@ def _drafts(body: str, trail: _Trail, anchors: _Anchors) -> tuple[list[_Draft], 
                 section = []
             while trail and trail[-1].level >= block.level:
                 trail = trail[:-1]
-            trail, empty = (*trail, anchors.named(block)), True
+            found.append(anchors.named(block))
+            trail, empty = (*trail, found[-1]), True
         else:
             empty = False
         section.append(block)

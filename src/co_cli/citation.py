@@ -13,11 +13,34 @@ from co_cli.errors import NotFound
 from co_cli.pages import pages, without_marks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from co_cli.note import Note
 
 _CITATION = r"(?s)\s*(?P<ref>[^#\s].*?)(?:#(?P<anchor>[^#\s]+?))?(?:,?\s+(?:p|pp|page)\b\.?\s*(?P<page>[0-9]{1,6}))?\s*"
 _NAMED = 20
 """Headings that are named at most where one is not found."""
+
+
+def packed(anchor: str, sections: Iterable[tuple[int, str]]) -> str:
+    """The names of a passage in one line: that of the heading that holds for all of it, then those of further ones."""
+    return " ".join([anchor, *(f"{place}:{name}" for place, name in sections)])
+
+
+def nearest(names: str, content: str, words: Callable[[str], Iterable[str]]) -> str:
+    """The name of the heading under which the words stand that were found in a passage, else of that which holds for all.
+
+    ``names`` is what :func:`packed` made of them; ``words`` says which of the words a text holds.
+    """
+    anchor, *rest = names.split(" ")
+    if not rest:
+        return anchor
+    sections = [(int(place), name) for place, _, name in (each.partition(":") for each in rest)]
+    starts, ends = (0, *(place for place, _ in sections)), (*(place for place, _ in sections), len(content))
+    held = [frozenset(words(content[start:end])) for start, end in zip(starts, ends, strict=True)]
+    everything = frozenset().union(*held)
+    having = [name for (_, name), each in zip([(0, anchor), *sections], held, strict=True) if each == everything]
+    return having[0] if everything and len(having) == 1 and having[0] else anchor
 
 
 class Citation(NamedTuple):

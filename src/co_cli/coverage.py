@@ -71,7 +71,7 @@ def _known(vault: Vault, index: Index, kind: str, seen: dict[str, int]) -> int:
     unsettled = [name for name in seen if stamps.get(name) == 0]
     known = sum(stamps.get(name) == stamp for name, stamp in seen.items())
     for path, raw in vault.named_files(kind, unsettled, []):
-        known += sha256(raw).digest() == hashes[path.rpartition(os.sep)[2]]
+        known += sha256(raw).digest() == hashes[vault.name_of(path)]
     return known
 
 
@@ -93,7 +93,7 @@ def differences(vault: Vault, cache: str) -> list[Problem]:
                 stamps, hashes = index.stamps(kind), index.hashes(kind)
                 settled = [name for name, stamp in (vault.stamps(kind, []) or {}).items() if stamps.get(name) == stamp]
                 for file, raw in vault.named_files(kind, settled, []):
-                    if sha256(raw).digest() != hashes[file.rpartition(os.sep)[2]]:
+                    if sha256(raw).digest() != hashes[vault.name_of(file)]:
                         problems.append(Problem(file, "the index holds another text of it", hint=hint, code="index-differs"))
             return problems
     except (Damaged, CoError) as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.frontmatter import parse_frontmatter
-from co_cli.library import Library
+from co_cli.linking import Linking
 from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, Ref, parse_ref
 from co_cli.vault import documents
 
@@ -66,11 +66,14 @@ def _proposals_about(vault: Vault, refs: set[str]) -> Iterator[tuple[str, bytes]
             yield path, raw
 
 
-class Custody(Library):
+class Custody(Linking):
     """The notes of one user and one project, as somebody keeps them."""
 
     def get(self, ref: str) -> Note:
         """The note that a ref names; without a vault in the ref, the project's comes before the global one."""
+        linked = self._linked_note(ref) if ":" in ref else None
+        if linked:
+            return linked
         parsed = parse_ref(ref)
         if parsed is None:
             raise Invalid(f"{ref!r} names no note.", "A ref looks like 12, g:3, topic:deploy or context; see: co list")
@@ -164,7 +167,7 @@ class Custody(Library):
         """Move notes between the vaults: the new one is there before the old one goes."""
         from co_cli import memory
 
-        notes = [self.get(ref) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
+        notes = [self._own(self.get(ref)) for ref in dict.fromkeys([refs] if isinstance(refs, str) else refs)]
         for note in notes:
             if note.vault != source:
                 where = "for all projects" if target == GLOBAL else "one of this project"
@@ -221,7 +224,7 @@ class Custody(Library):
 
     def named(self, ref: str) -> Note:
         """The note to be changed: a bare ref never reaches from a project into the vault of all projects."""
-        note, parsed = self.get(ref), parse_ref(ref)
+        note, parsed = self._own(self.get(ref)), parse_ref(ref)
         if parsed and not parsed.vault and note.vault == GLOBAL:
             raise NotFound(
                 f"There is no note {ref} in this project.", f"{note.ref} is one for all your projects: name it so."

@@ -65,10 +65,12 @@ class Report:
         return tuple(finding for finding in self.findings if not finding.mended)
 
 
-def examine(vaults: Sequence[Vault], cache: str, *, fix: bool, also: Iterable[Problem] = ()) -> Report:
+def examine(
+    vaults: Sequence[Vault], cache: str, *, fix: bool, also: Iterable[Problem] = (), linked: Iterable[Vault] = ()
+) -> Report:
     """Look at every file of the vaults, and at their indexes; with ``fix``, mend what can be mended.
 
-    ``also`` is what others have found wrong.
+    ``also`` is what others have found wrong. Of linked folders only the names are of interest, to which links may lead.
     """
     everything: list[Note] = []
     findings: list[Finding] = []
@@ -79,7 +81,7 @@ def examine(vaults: Sequence[Vault], cache: str, *, fix: bool, also: Iterable[Pr
         everything.extend(notes)
         findings.extend(found)
         findings.extend(_compared(vault, cache, fix=fix))
-    broken = sorted(_broken_links(vaults, everything), key=lambda problem: (problem.path, problem.line))
+    broken = sorted(_broken_links(vaults, everything, linked), key=lambda problem: (problem.path, problem.line))
     findings.extend(map(Finding, (*broken, *also)))
     return Report(len(everything), tuple(findings))
 
@@ -94,17 +96,26 @@ def _compared(vault: Vault, cache: str, *, fix: bool) -> list[Finding]:
     return [Finding(problem, mendable=True, mended=mended) for problem in problems]
 
 
-def _broken_links(vaults: Iterable[Vault], notes: list[Note]) -> Iterator[Problem]:
+def _broken_links(vaults: Iterable[Vault], notes: list[Note], linked: Iterable[Vault]) -> Iterator[Problem]:
     """Links that lead to nothing, in the notes that are not in the archive; those in articles are not ours to correct."""
     names = Names(
-        Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
-        for note in notes
+        (
+            *(
+                Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
+                for note in notes
+            ),
+            *(
+                Named(folder.name, note.kind, folder.name_of(note.path), None, note.title)
+                for folder in linked
+                for note in folder.scan().notes
+            ),
+        )
     )
     by_name = {vault.name: vault for vault in vaults}
     for note in notes:
         vault = by_name[note.vault]
         for link in links(note.body) if note.kind != ARTICLE and not vault.is_archived(note) else ():
-            key = key_of(link, note.kind)
+            key = key_of(link, vault.folder_of(note))
             if not (key and names.meant(key, note.vault)) and not _is_there(vault, note, link):
                 what = "a link" if note.private else link.written
                 line = note.text.removeprefix("\ufeff").partition(note.body)[0].count("\n") + link.line

@@ -29,6 +29,12 @@ class Look(NamedTuple):
 
     names: list[bytes]
     stamps: list[int]
+    hidden: tuple[str, ...] = ()
+    """How the names begin of files that may be there, in folders within that could not be looked into."""
+
+    def hides(self, name: str) -> bool:
+        """Whether a file that was not seen may be there all the same."""
+        return name.startswith(self.hidden)
 
     @property
     def state(self) -> str:

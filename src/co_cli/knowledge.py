@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from co_cli.coverage import Coverage
     from co_cli.doctor import Finding, Report
     from co_cli.journal import Change
+    from co_cli.linking import Link, LinkState
     from co_cli.prompt import Prompt
     from co_cli.rehearsal import Rehearsal
     from co_cli.retrieval.neighbours import Neighbour
@@ -69,6 +70,8 @@ __all__ = [
     "Forgotten",
     "Hit",
     "KnowledgeBase",
+    "Link",
+    "LinkState",
     "Listing",
     "LoggedChange",
     "Means",
@@ -286,9 +289,10 @@ class KnowledgeBase(Upkeep):
         kinds: Iterable[str] = (),
         tags: Iterable[str] = (),
         expired: bool = False,
+        linked: bool = True,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> Recalled:
-        """Find notes by what they say; expired ones are left out unless asked for.
+        """Find notes by what they say, also in linked folders; expired ones are left out unless asked for.
 
         Without a mode it is the one of the settings. ``progress`` is told what is being done, how much of it is done, and
         how much there is, where an index has to be made first.
@@ -302,9 +306,10 @@ class KnowledgeBase(Upkeep):
         only = only._replace(languages=Languages(self.places.project, settings.value("languages"), said=query))
         problems = self._sow(settings)
         means = search_means(self.places, settings)._replace(progress=progress or self.progress)
-        found = retrieve(self.vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
+        vaults, gone = self._readable(chosen) if linked else (self.vaults, ())
+        found = retrieve(vaults, query, mode=mode or settings.value("mode"), limit=limit, only=only, means=means)
         hits = tuple(map(self._with_claims_checked, found.hits))
-        return found._replace(problems=(*found.problems, *problems), hits=hits)
+        return found._replace(problems=(*found.problems, *problems, *gone), hits=hits)
 
     def _with_claims_checked(self, hit: Hit) -> Hit:
         """Say of a memory of this project what it takes for granted and is not so any more, as far as a quick look tells."""
@@ -318,7 +323,7 @@ class KnowledgeBase(Upkeep):
         """The notes that these are linked with, in both directions, by the paths of these."""
         from co_cli.retrieval.ranked import Searcher
 
-        with Searcher(self.vaults, search_means(self.places, self.settings())) as searcher:
+        with Searcher(self._readable()[0], search_means(self.places, self.settings())) as searcher:
             return searcher.neighbours(notes)
 
     def list(
@@ -347,7 +352,7 @@ class KnowledgeBase(Upkeep):
         """
         from co_cli.retrieval.grep import is_whole
 
-        found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True).hits if is_whole(hit)]
+        found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True, linked=False).hits if is_whole(hit)]
         for match in (PHRASE, ALL):
             notes = tuple(hit.note for hit in found if hit.why.match == match)
             if notes:
@@ -438,8 +443,7 @@ class KnowledgeBase(Upkeep):
 
     def ref(self, text: str) -> str:
         """The ref that a text is, or an empty string where it is other words."""
-        parsed = parse_ref(text)
-        return text.strip() if parsed else ""
+        return text.strip() if parse_ref(text) or self._is_linked_ref(text) else ""
 
 
 def _file_changes(vaults: Iterable[Rehearsal]) -> tuple[FileChange, ...]:

@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.chunking import FENCE, HEADING, ITEM, blocks
-from co_cli.note import FOLDERS, MEMORY
+from co_cli.note import FOLDERS, GLOBAL, MEMORY, PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -192,6 +192,8 @@ class Named(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """All that it is called by links, the surest first."""
         stem = self.file.removesuffix(".md")
+        if self.vault not in (PROJECT, GLOBAL):  # a linked folder, with folders within
+            return tuple(filter(None, map(folded, (stem, f"{self.vault}:{stem}", stem.rpartition("/")[2], self.title))))
         name = str(self.id) if self.kind == MEMORY else stem
         ref = f"{self.kind}:{name}"
         prefix = self.vault[:1]
@@ -209,13 +211,13 @@ def folded(name: str) -> str:
     return re.sub(_PLAIN, "-", name.casefold()).strip("-")
 
 
-def key_of(link: Link, kind: str) -> str:
-    """The name by which a link in a note of a kind calls another; empty where it can be no note of a vault."""
+def key_of(link: Link, folder: str) -> str:
+    """The name by which a link in a note of a folder calls another; empty where it can be no note that is kept there."""
     if link.wiki:
         return folded(link.target.strip("/"))
-    path = posixpath.normpath(posixpath.join(FOLDERS.get(kind, ""), link.target))
+    path = posixpath.normpath(posixpath.join(folder, link.target))
     ending = posixpath.splitext(path)[1].lower()
-    if path.startswith(("../", "/")) or ending not in ("", ".md"):
+    if path.startswith(("../", "/")) or ending not in ("", ".md", ".mdx", ".markdown"):
         return ""
     return folded(path)
 

@@ -28,6 +28,7 @@ FOLDERS = {MEMORY: "memories", TOPIC: "topics", ARTICLE: "articles"}
 """The folder of a vault in which each kind lives; the context is one file at its top."""
 
 PROJECT, GLOBAL = "project", "global"
+_VAULTS = (PROJECT, GLOBAL)
 
 SLUG_LENGTH = 50
 PRIVATE_SLUG = "private"
@@ -88,10 +89,14 @@ class Note(NamedTuple):
     supersedes: int | None = None
     superseded_by: int | None = None
     because: str = ""
+    aliases: tuple[str, ...] = ()
+    """Other titles, by which a note of a linked folder is found."""
 
     @property
     def ref(self) -> str:
-        """The name of this note across vaults: ``12``, ``g:3``, ``topic:deploy``, ``context``."""
+        """The name of this note across vaults: ``12``, ``g:3``, ``topic:deploy``, ``context``, ``docs:guide/install``."""
+        if self.vault not in _VAULTS:
+            return f"{self.vault}:{self.slug}"
         name = str(self.id) if self.kind == MEMORY else self.kind if self.kind == CONTEXT else f"{self.kind}:{self.slug}"
         return f"g:{name}" if self.vault == GLOBAL else name
 

@@ -97,7 +97,7 @@ def forget(vaults: Iterable[Vault], log: UsageLog, notes: Iterable[Note]) -> Non
 
 def _names(vaults: Iterable[Vault], notes: Iterable[Note]) -> tuple[Named, ...]:
     keys = {vault.name: vault.key for vault in vaults}
-    return tuple(Named(keys[note.vault], note.lasting_name) for note in notes)
+    return tuple(Named(keys[note.vault], note.lasting_name) for note in notes if note.vault in keys)  # not linked ones
 
 
 def survey(vaults: Iterable[Vault], log: UsageLog, days: int) -> Survey:

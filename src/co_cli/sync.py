@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.errors import CoError, Unavailable
 from co_cli.index.database import Damaged, database_path, remove
 from co_cli.index.store import Entry, Index, Part, as_text
-from co_cli.note import FOLDERS, MEMORY, NoteError, Problem, instant, parse_note
+from co_cli.note import FOLDERS, MEMORY, NoteError, Problem, instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +69,7 @@ def open_index(vault: Vault, cache: str) -> Index:
 def index_path(vault: Vault, cache: str) -> str:
     """Where the index of a vault lies, or would lie."""
     otherwise = _path_in_cache(vault, cache)
-    return database_path(vault.root, otherwise) if vault.is_whole() else otherwise
+    return database_path(vault.root, otherwise) if vault.is_whole() and not vault.read_only else otherwise
 
 
 def _path_in_cache(vault: Vault, cache: str) -> str:
@@ -139,6 +139,8 @@ class _Sync:
             changed[kind] = sorted((name for name, stamp in seen.items() if known.get(name) != stamp), key=_by_number)
             unchanged += len(seen) - len(changed[kind])
             for name in known.keys() - seen.keys():
+                if look.hides(name):
+                    continue
                 found = self.index.find(kind, name)
                 gone[kind, name] = found.sha if found else None
         if changed:
@@ -193,7 +195,7 @@ class _Sync:
                 touched.append(name)
             else:
                 entries[name] = self._entry(kind, name, stamps[name], raw, sha)
-        unread = {problem.path.rpartition(os.sep)[2]: problem for problem in problems}
+        unread = {self.vault.name_of(problem.path): problem for problem in problems}
         missing = [name for name in names if known[name] and name not in entries and name not in touched]
         with self.index.writing():
             self.index.set_meta(f"state:{kind}", "")  # none that was seen before, until all is known again
@@ -219,7 +221,7 @@ class _Sync:
         from hashlib import sha256
 
         for path, raw in self.vault.named_files(kind, names, problems):
-            yield path.rpartition(os.sep)[2], raw, sha256(raw).digest()
+            yield self.vault.name_of(path), raw, sha256(raw).digest()
 
     def _drop(self, kind: str, name: str) -> None:
         """Take out what has become something else than a file: a folder, or a link. What cannot be read now stays."""
@@ -266,7 +268,7 @@ class _Sync:
     def _entry(self, kind: str, name: str, stamp: int, raw: bytes, sha: bytes) -> Entry:
         path = self.vault.path_of(kind, name)
         try:
-            note = parse_note(raw, kind=kind, vault=self.vault.name, path=path)
+            note = self.vault.parse(raw, kind, path)
         except NoteError as error:
             problem = error.problem
             self.problems.append(problem)
@@ -290,7 +292,8 @@ class _Sync:
             note.private,
             as_text(note.language),
             tuple(_parts(note)),
-            tuple(_leads(note)),
+            tuple(_leads(note, self.vault.folder_of(note))),
+            tuple(map(as_text, note.aliases)),
         )
 
 
@@ -340,8 +343,7 @@ def _texts(vault: Vault, rows: list[Pending]) -> dict[int, str]:
         names = dict.fromkeys(row.file for row in rows if row.kind == kind)
         for path, raw in vault.named_files(kind, names, []):
             with suppress(NoteError):
-                name = path.rpartition(os.sep)[2]
-                bodies[kind, name, sha256(raw).digest()] = parse_note(raw, kind=kind, vault=vault.name, path=path).body
+                bodies[kind, vault.name_of(path), sha256(raw).digest()] = vault.parse(raw, kind, path).body
     texts = {}
     for row in rows:
         body = bodies.get((row.kind, row.file, row.sha))
@@ -363,13 +365,14 @@ def _parts(note: Note) -> Iterator[Part]:
     from hashlib import blake2b
 
     from co_cli.chunking import split
+    from co_cli.citation import packed
 
     for passage in split(note.body, whole=note.kind == MEMORY):
         text = note.body[passage.start : passage.end]
         embedded = embedded_text(note.title, passage.heading, text).encode("utf-8", "surrogatepass")
         digest = int.from_bytes(blake2b(embedded, digest_size=8).digest(), "big", signed=True)
         place = (passage.start, passage.end, passage.line, passage.heading)
-        yield Part(*place, text, digest, passage.anchor, passage.page)
+        yield Part(*place, text, digest, packed(passage.anchor, passage.sections), passage.page)
 
 
 def embedded_text(title: str, heading: str, text: str) -> str:
@@ -392,10 +395,10 @@ def _number(note: Note) -> int | None:
     return int(note.slug[:digits]) if 0 < digits <= _DIGITS else None
 
 
-def _leads(note: Note) -> Iterator[tuple[str, str, int]]:
+def _leads(note: Note, folder: str) -> Iterator[tuple[str, str, int]]:
     from co_cli.links import key_of, links
 
     for link in links(note.body):
-        key = key_of(link, note.kind)
+        key = key_of(link, folder)
         if key:
             yield key, link.written, link.line

@@ -79,20 +79,21 @@ class Upkeep(Custody):
         """
         from co_cli.doctor import examine
 
-        return examine(self.vaults, self.places.cache, fix=fix, also=also)
+        linked, gone = self._readable()
+        return examine(self.vaults, self.places.cache, fix=fix, also=(*also, *gone), linked=linked[len(self.vaults) :])
 
     def reindex(self, progress: Callable[[str, int, int], None] | None = None) -> tuple[Rebuilt, ...]:
         """Make the indexes anew from the notes, with their vectors; interrupted, the next try goes on."""
         from co_cli.retrieval.ranked import rebuild
 
-        return rebuild(self.vaults, search_means(self.places, self.settings())._replace(progress=progress))
+        return rebuild(self._readable()[0], search_means(self.places, self.settings())._replace(progress=progress))
 
     def sync(self, progress: Callable[[str, int, int], None] | None = None) -> Mapping[str, SyncReport]:
         """Bring the indexes in line with the notes, vectors and all, as a search does by itself; by the vault's name."""
         from co_cli.retrieval.ranked import Searcher
 
         means = search_means(self.places, self.settings())._replace(progress=progress)
-        with Searcher(self.vaults, means) as searcher:
+        with Searcher(self._readable()[0], means) as searcher:
             reports = searcher.refresh(by_meaning=means.embedder != "none", seconds=float("inf"))
             return {vault.name: report for vault, report in zip(searcher.vaults, reports, strict=True)}
 
@@ -106,4 +107,4 @@ class Upkeep(Custody):
         """The way of searching where none is asked for: the one that is set or, for ``auto``, what that means now."""
         settings = self.settings()
         chosen = settings.value("mode")
-        return tier(self.vaults, search_means(self.places, settings)) if chosen == "auto" else chosen
+        return tier(self._readable()[0], search_means(self.places, settings)) if chosen == "auto" else chosen

@@ -64,6 +64,8 @@ class Scan(NamedTuple):
 class Vault:
     """One vault: the global one, or a project's."""
 
+    read_only = False
+    """Whether nothing may be changed here, since it is somebody else's: see co_cli.linked."""
     rehearses = False  # whether changes are only noted: see co_cli.rehearsal
 
     def __init__(self, root: str, name: str, journal_folder: str) -> None:
@@ -267,8 +269,20 @@ class Vault:
         notes = {}
         for path, raw in self.named_files(kind, names, []):
             with suppress(NoteError):
-                notes[path.rpartition(os.sep)[2]] = parse_note(raw, kind=kind, vault=self.name, path=path)
+                notes[self.name_of(path)] = self.parse(raw, kind, path)
         return notes
+
+    def parse(self, raw: bytes, kind: str, path: str) -> Note:
+        """The note in a file; raises ``NoteError``."""
+        return parse_note(raw, kind=kind, vault=self.name, path=path)
+
+    def name_of(self, path: str) -> str:
+        """The name of a file among those of its kind."""
+        return path.rpartition(os.sep)[2]
+
+    def folder_of(self, note: Note) -> str:
+        """The folder, in the vault, that the links in a note start from."""
+        return FOLDERS.get(note.kind, "")
 
     def find(self, kind: str, name: str) -> Note | None:
         """The note of a kind with this id or slug, the archive included; ``None`` if there is none."""

@@ -1,4 +1,4 @@
-"""Asking before anything is written: what would be written and where, and what was allowed once and for all.
+"""Asking before anything is written or fetched: what, and where, and what was allowed once and for all.
 
 Owns the proposal, made by rehearsing the call on the real notes. Knows nothing of how it is shown.
 """
@@ -27,11 +27,13 @@ class Proposal:
     tool: str
     arguments: Mapping[str, object]
     changes: tuple[FileChange, ...] = ()
+    request: str = ""
+    """What would be asked of another machine, where nothing would be written."""
 
     @property
     def text(self) -> str:
-        """The files as they would be: a new one with its header, a changed one as a difference."""
-        return shown(self.changes)
+        """What would be asked of another machine, or the files as they would be: a changed one as a difference."""
+        return self.request or shown(self.changes)
 
     @property
     def content(self) -> str:
@@ -61,7 +63,10 @@ class Approvals:
 
 
 def propose(kb: KnowledgeBase, tool: str, arguments: Mapping[str, object], caller: tools.Caller) -> Proposal:
-    """Rehearse a call: nothing is written, and what would be is told; raises what the call would raise."""
+    """Rehearse a call: nothing is written or fetched, and what would be is told; raises what the call would raise."""
+    request = tools.question(tool, dict(arguments))
+    if request:
+        return Proposal(tool, arguments, request=request)
     return Proposal(tool, arguments, kb.rehearse(lambda rehearsal: tools.run(rehearsal, tool, dict(arguments), caller)))
 
 
@@ -79,11 +84,11 @@ def shown(changes: Iterable[FileChange]) -> str:
 
 def _moved(leaving: FileChange, coming: FileChange) -> str:
     head = [f"move {leaving.path}", f"to {coming.path}"]
-    return "\n".join([*head, *(f" {line}" for line in _lines(coming.after))])
+    return "\n".join([*head, *(f" {line}" for line in _lines(coming.path, coming.after))])
 
 
 def _shown(change: FileChange) -> str:
-    before, after = _lines(change.before), _lines(change.after)
+    before, after = _lines(change.path, change.before), _lines(change.path, change.after)
     if change.before is None:
         return "\n".join([f"new file {change.path}", *(f"+{line}" for line in after)])
     if change.after is None:
@@ -92,5 +97,10 @@ def _shown(change: FileChange) -> str:
     return "\n".join([f"change {change.path}", *list(difference)[2:]])
 
 
-def _lines(raw: bytes | None) -> list[str]:
-    return [] if raw is None else raw.decode("utf-8", "replace").splitlines()
+def _lines(path: str, raw: bytes | None) -> list[str]:
+    """The lines of a file; of an original that was taken in, such as a PDF, its size says enough."""
+    if raw is None:
+        return []
+    if not path.endswith((".md", ".gitignore")):
+        return [f"({len(raw):,} bytes)"]
+    return raw.decode("utf-8", "replace").splitlines()

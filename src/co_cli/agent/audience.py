@@ -54,4 +54,4 @@ class Audience(Protocol):
         """Something that people should know."""
 
     async def decide(self, proposal: Proposal) -> Decision:
-        """Whether a tool may write."""
+        """Whether a tool may write, or fetch."""

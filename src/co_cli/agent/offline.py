@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from co_cli.knowledge import KnowledgeBase, Note
 
 NAME = "offline"
+_FETCH = "web_fetch"
 _QUOTED = 5
 """Notes that an answer quotes at most."""
 _LINES = 12
@@ -39,6 +40,7 @@ HELP = """I am co, and no model is configured, so I work with your notes alone. 
 - *what do you remember about deploys?*
 - *list my memories*, *show 12*, *forget 12*, *forget the one about callbacks*
 - *search for rollback*, *list topics*
+- *read https://example.org/page*, then *save this page #tag*
 - any question: I look for the notes that answer it, and quote them
 
 `/undo` takes the last change back. For a model: `co config set provider ollama`, or gemini, openai, anthropic."""
@@ -54,11 +56,11 @@ def offline_model(kb: KnowledgeBase) -> FunctionModel:
     async def respond(messages: list[ModelMessage], _info: AgentInfo) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
         request = read_request(_last_words(messages))
         results = _results(messages)
-        if results:
+        if results and not _is_to_be_kept(request, results):
             yield _told(request, results)
             return
         candidates = await asyncio.to_thread(_candidates, kb, request.about) if request.action == requests.FORGET else ()
-        calls = _calls(request, candidates)
+        calls = _keeping(request, messages) if request.action == requests.KEEP else _calls(request, candidates)
         if not calls:
             yield _said(request, candidates)
         for place, (tool, arguments) in enumerate(calls):
@@ -123,7 +125,39 @@ def _calls(request: Request, candidates: Sequence[Note]) -> list[tuple[str, dict
             return [("knowledge_delete", {"topic": note.ref}) for note in candidates] if len(candidates) == 1 else []
         case requests.RECALL | requests.SEARCH | requests.ASK:
             return [("recall_memory", {"query": about}), ("knowledge_search", {"query": about})] if about.strip() else []
+        case requests.FETCH:
+            return [(_FETCH, {"url": about})]
     return []
+
+
+def _is_to_be_kept(request: Request, results: Sequence[ToolReturnPart | RetryPromptPart]) -> bool:
+    """Whether what came back is a page that was fetched so that it can be kept."""
+    last = results[-1]
+    return request.action == requests.KEEP and last.tool_name == _FETCH and not _failed(last) and bool(_page(last))
+
+
+def _keeping(request: Request, messages: Sequence[ModelMessage]) -> list[tuple[str, dict[str, Any]]]:
+    """What is called so that a page is kept: with an address it is fetched first, unless it has just been."""
+    parts = [part for message in reversed(messages) if isinstance(message, ModelRequest) for part in reversed(message.parts)]
+    pages = (_page(part) for part in parts if isinstance(part, ToolReturnPart) and part.tool_name == _FETCH)
+    page = next((page for page in pages if page and _is_of(page, request.about)), None)
+    if page is None:
+        return [(_FETCH, {"url": request.about})] if request.about else []
+    given = {name: page[name] for name in ("content", "source", "title")}
+    if page.get("left_out"):
+        given["content"] += f"\n\n[… {page['left_out']:,} more characters of it were left out]"
+    return [("save_knowledge", {**given, **({"tags": [*request.tags]} if request.tags else {})})]
+
+
+def _page(part: object) -> dict[str, Any] | None:
+    """The page that a tool returned, if it is one."""
+    found = part.metadata if isinstance(part, ToolReturnPart) else None
+    return found if isinstance(found, dict) and {"content", "source", "title"} <= found.keys() else None
+
+
+def _is_of(page: dict[str, Any], address: str) -> bool:
+    given = address if "://" in address else f"https://{address}"
+    return not address or given.partition("#")[0].rstrip("/") in {str(page[name]).rstrip("/") for name in ("source", "url")}
 
 
 def _said(request: Request, candidates: Sequence[Note]) -> str:
@@ -132,6 +166,8 @@ def _said(request: Request, candidates: Sequence[Note]) -> str:
         return _which(request.about, candidates)
     if request.action == requests.THANKS:
         return "You are welcome. Ask me anything about your notes, or tell me what to remember."
+    if request.action == requests.KEEP:
+        return "There is no page to keep yet. Give its address: *save https://example.org/page*"
     if request.action == requests.UNDO:
         return "Type `/undo`: it shows what would be taken back, and takes it back."
     return HELP

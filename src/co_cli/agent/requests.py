@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-REMEMBER, RECALL, LIST, SHOW, FORGET, SEARCH, TOPICS, HELP, THANKS, UNDO, ASK = (
-    *("remember", "recall", "list", "show", "forget", "search", "topics", "help", "thanks", "undo", "ask"),
+REMEMBER, RECALL, LIST, SHOW, FORGET, SEARCH, TOPICS, HELP, THANKS, UNDO, FETCH, KEEP, ASK = (
+    *("remember", "recall", "list", "show", "forget", "search", "topics", "help", "thanks", "undo", "fetch", "keep", "ask"),
 )
 
 
@@ -45,11 +45,29 @@ _WHERE = r"(?:\s+(?:in|through)?\s*(?:the\s+|my\s+)?(?:knowledge(?:\s+base)?|not
 _MADE = r"(?:make|take|add|create)\s+a\s+(?:note|memory)(?:\s+(?:of\s+this|that|saying))?(?:\s*[:,–—-]\s*|\s+)"
 _DROPPED = rf"(?:(?:about|that|{_MINE}(?:{_NOTE}|ones?|what\s+you\s+know)(?:\s+(?:about|that\s+says?|saying|on))?)\s+)?"
 _ABOUT = r"(?P<about>.+)"
+_URL = r"[<\"'(]?(?P<url>(?:https?://|www\.)[^\s<>\"']+)[>\"']?"
+_PAGE = r"(?:(?:web\s?)?(?:page|site)|website|article|link|url|address|document|pdf)"
+_THE_PAGE = rf"(?:(?:the|this|that)\s+)?(?:(?:whole|entire|full|last)\s+)?{_PAGE}"
+_TO_READ = (
+    r"(?:fetch|read|open|get|download|load|visit|browse|summari[sz]e|look\s+at|check(?:\s+out)?|show(?:\s+me)?|go\s+to)"
+)
+_TO_KEEP = r"(?:save|keep|store|archive|add|remember|note|file)"
+_AT = r"(?:(?:at|from|on|under|of)\s+)?"
+_AWAY = (
+    r"(?:\s+(?:for\s+(?:later|me)|as\s+an?\s+(?:article|note)|(?:in|into|to|among|with)\s+(?:the\s+|my\s+|our\s+)?"
+    r"(?:articles?|knowledge(?:\s+base)?|library|notes|memory|vault)))?(?P<tags>(?:\s+#[\w-]+)*)"
+)
 
 _PATTERNS = (
     (HELP, _HELP),
     (THANKS, rf"(?:{_SELF}|{_THANKS})"),
     (UNDO, _UNDO),
+    (FETCH, rf"{_URL}"),
+    (FETCH, rf"{_TO_READ}\s+(?:me\s+)?(?:{_THE_PAGE}\s+)?{_AT}{_URL}"),
+    (FETCH, rf"what(?:'s|\s+is|\s+does|\s+do)\s+(?:there\s+)?(?:{_THE_PAGE}\s+)?{_AT}{_URL}(?:\s+(?:say|about))?"),
+    (KEEP, rf"{_TO_KEEP}\s+(?:{_THE_PAGE}\s+)?{_AT}{_URL}{_AWAY}"),
+    (KEEP, rf"{_TO_KEEP}\s+(?:(?:the|this|that)\s+)(?:(?:whole|entire|full|last)\s+)?{_PAGE}{_AWAY}"),
+    (KEEP, rf"{_TO_KEEP}\s+(?:it|this|that)\s+as\s+an?\s+article{_AWAY}"),
     (TOPICS, rf"(?:list|show|give)\s+(?:me\s+)?{_MINE}(?:topics?|knowledge(?:\s+base)?(?:\s+entries)?)"),
     (TOPICS, r"(?:what|which)\s+topics\s+(?:are\s+there|do\s+you\s+(?:have|know))"),
     (LIST, rf"(?:list|show|print|give|display)\s+(?:me\s+)?(?:{_MINE}{_NOTE}|everything(?:\s+you\s+(?:know|remember))?)"),
@@ -84,6 +102,9 @@ def read_request(text: str) -> Request:
             continue
         groups = found.groupdict()
         about = (groups.get("ref") or groups.get("about") or "").strip()
+        if action in (FETCH, KEEP):
+            tags = tuple(re.findall(_TAG, groups.get("tags") or ""))
+            return Request(action, (groups.get("url") or "").rstrip(".,;:!?)"), tags)
         if action is REMEMBER and not _is_worth_keeping(about):
             continue
         if action is REMEMBER:

@@ -1,4 +1,4 @@
-"""The memory's tools as a model gets them: a write is rehearsed and asked about, then done, and every call is logged.
+"""The memory's tools as a model gets them: a write is rehearsed, it or a fetch is asked about, then done; all is logged.
 
 Owns the way of one call, from what a model hands over to what it is told, and what came of the calls of one turn. Knows
 nothing of models.
@@ -98,14 +98,16 @@ class MemoryTools(AbstractToolset[None]):
         self._audience.called(name, tool_args)
         started = time.monotonic()
         try:
-            if tools.known_tool(name).writes:
+            known = tools.known_tool(name)
+            if known.writes or known.network:
                 tool_args = await self._allowed(name, tool_args)
                 started = time.monotonic()
+            if known.writes:
                 result = await self._written(name, tool_args)
             else:
                 result = await asyncio.to_thread(tools.call, self._kb, name, tool_args, self._caller)
         except _Refused as refused:
-            display = f"Nothing was written. {refused}".strip()
+            display = f"Nothing was {'written' if tools.known_tool(name).writes else 'fetched'}. {refused}".strip()
             await asyncio.to_thread(tools.refused, self._kb, name, tool_args, self._caller)
             self._audience.answered(name, display, 0, done=False)
             return ToolReturn(display, metadata={"display": display})

@@ -121,7 +121,7 @@ MIGRATIONS = (
     DELETE FROM meta WHERE key = 'state:memory';
     """,
     """
-    ALTER TABLE passages ADD COLUMN anchor TEXT NOT NULL DEFAULT '';  -- the name of the last of its headings
+    ALTER TABLE passages ADD COLUMN anchor TEXT NOT NULL DEFAULT '';  -- the names of its headings
     ALTER TABLE passages ADD COLUMN page INTEGER NOT NULL DEFAULT 0;  -- that it stands on; 0 where there are none
     UPDATE notes SET stamp = 0, sha = NULL WHERE kind != 'memory' AND problem IS NULL;
     DELETE FROM meta WHERE key IN ('state:topic', 'state:article');

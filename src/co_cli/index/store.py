@@ -56,6 +56,8 @@ class Entry(NamedTuple):
     parts: Sequence[Part] = ()
     links: Sequence[tuple[str, str, int]] = ()
     """Where each link leads, as it is written, and its line."""
+    aliases: tuple[str, ...] = ()
+    """Other titles that it is found by."""
 
 
 class Known(NamedTuple):
@@ -112,13 +114,19 @@ def as_text(text: str) -> str:
 
 
 def stored(name: str) -> str:
-    """A file's name as a text: bytes that are none are written with a slash, which no name holds."""
-    return name if name.isascii() else re.sub("[\udc80-\udcff]", lambda byte: f"/{ord(byte[0]) - 0xDC00:02x}", name)
+    """A file's name as a text: bytes that are none, and the slashes of a path, are written with a slash and their number."""
+    if name.isascii() and "/" not in name:
+        return name
+    return re.sub("[/\udc80-\udcff]", lambda sign: f"/{ord(sign[0]) & 0xFF:02x}", name)
 
 
 def named(text: str) -> str:
     """The name that was stored like this."""
-    return re.sub("/(..)", lambda byte: chr(0xDC00 + int(byte[1], 16)), text) if "/" in text else text
+    return re.sub("/(..)", _unescaped, text) if "/" in text else text
+
+
+def _unescaped(sign: re.Match[str]) -> str:
+    return "/" if sign[1] == "2f" else chr(0xDC00 + int(sign[1], 16))
 
 
 class Index:
@@ -169,7 +177,7 @@ class Index:
         note = self.connection.execute(_PUT, fields).get
         if entry.kind == TOPIC:
             self._put_tags(note, entry.tags)
-        title, tags = terms(entry.title), terms(" ".join(entry.tags))
+        title, tags = terms(" ".join((entry.title, *entry.aliases))), terms(" ".join(entry.tags))
         for part in entry.parts:
             name = title + terms(part.heading) if part.heading else title
             body = terms(part.text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from co_cli.errors import Conflict, Corrupt, Invalid, NotFound
+from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.knowledge import GLOBAL, MEMORY
 from co_cli.learning import proposal as p
 from co_cli.note import TOPIC, parse_ref
@@ -103,6 +103,10 @@ def _topic(kb: KnowledgeBase, proposal: Proposal) -> None:
     kb.write_topic(str(proposal.fields["name"]), proposal.content, in_global=proposal.vault == GLOBAL, **given)
 
 
+def _article(kb: KnowledgeBase, proposal: Proposal) -> None:
+    kb.save_article(proposal.content, in_global=proposal.vault == GLOBAL, **_given(proposal, "private"))
+
+
 def _archive(kb: KnowledgeBase, proposal: Proposal) -> None:
     kb.archive(proposal.refs)
 
@@ -157,18 +161,13 @@ def _link(kb: KnowledgeBase, proposal: Proposal, new: Note, old: list[Note]) -> 
         draft.replace(new, memory.revise(new, fields=fields).raw)
 
 
-def _not_yet(kb: KnowledgeBase, proposal: Proposal) -> None:
-    del kb
-    raise Corrupt(f"{proposal.ref}: this version of co cannot do {proposal.action!r}.", "Update co, or reject it.")
-
-
 _ACTIONS: dict[str, Callable[[KnowledgeBase, Proposal], None]] = {
     p.SAVE: _save,
     p.REVISE: _revise,
     p.SUPERSEDE: _supersede,
     p.MERGE: _merge,
     p.TOPIC: _topic,
-    p.ARTICLE: _not_yet,
+    p.ARTICLE: _article,
     p.ARCHIVE: _archive,
     p.FORGET: _forget,
     p.MOVE: _move,

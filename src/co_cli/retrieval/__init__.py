@@ -78,7 +78,9 @@ def tier(vaults: Sequence[Vault], means: Means) -> str:
     count = 0
     for vault in vaults:
         count += vault.count(FOLDERS, means.hybrid_from - count)
-    return "grep" if count < means.text_from else "text" if count < means.hybrid_from else "hybrid"
+    # what is linked is always ranked, since the titles and names of its files say much
+    few = count < means.text_from and not any(vault.read_only for vault in vaults)
+    return "grep" if few else "text" if count < means.hybrid_from else "hybrid"
 
 
 def _ranked(vaults: Sequence[Vault], query: Query, mode: str, limit: int, only: Filter, means: Means) -> Recalled | None:

@@ -407,8 +407,9 @@ class _Question:
             notes: dict[tuple[int, str, str], Note] = {}
             for (place, kind), names in files.items():
                 vault = self.sources[place].vault
-                stamps.update(((place, kind, name), vault.settled_stamp(kind, name)) for name in names)
                 notes.update(((place, kind, name), note) for name, note in vault.read_named(kind, names).items())
+                # afterwards: what is still as it was indexed now, was so when it was read
+                stamps.update(((place, kind, name), vault.settled_stamp(kind, name)) for name in names)
             for key in batch:
                 passage = self.counted[self.shown[key]].passage
                 file = (key[0], passage.kind, passage.file)
@@ -418,14 +419,28 @@ class _Question:
                         yield hit
 
     def _hit(self, key: Key, score: float, note: Note, stamp: int) -> Hit | None:
-        """Show a note as its file says it; ``stamp`` is that of the file just before it was read."""
+        """Show a note as its file says it; ``stamp`` is that of the file just after it was read."""
         shown = self.shown[key]
         passage = self.counted[shown].passage
         if not (stamp and stamp == passage.stamp) and bytes.fromhex(note.sha) != passage.sha:
             return self._changed_hit(key, note, score)
         why = self._why(key, shown, passage)
         content = note.body[passage.start : passage.stop]
-        return Hit(note, round(score, 4), why, content, passage.heading, passage.line, passage.anchor, passage.page)
+        return Hit(
+            note, round(score, 4), why, content, passage.heading, passage.line, self._anchor(passage, content), passage.page
+        )
+
+    def _anchor(self, passage: Passage, content: str) -> str:
+        """The name of the heading in a passage under which most of what was asked for stands."""
+        if " " not in passage.anchor:
+            return passage.anchor
+        from co_cli.citation import nearest
+
+        def held(text: str) -> list[str]:
+            line = as_line(terms(text))
+            return [word for word, each in self.asked.words.items() if any(sought((term,)) in line for term in each)]
+
+        return nearest(passage.anchor, content, held)
 
     def _changed_hit(self, key: Key, note: Note, score: float) -> Hit | None:
         """A note that was changed in this very moment: it is an answer if it still has words that were asked for."""

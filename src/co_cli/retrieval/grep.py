@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.chunking import split
+from co_cli.citation import nearest, packed
 from co_cli.note import MEMORY, instant
 from co_cli.pages import without_marks
 from co_cli.retrieval.hit import ALL, ANY, FILTER, PHRASE, Hit, Recalled, Why
@@ -53,7 +54,13 @@ def _passage(hit: Hit) -> Hit:
     best = max(range(len(passages)), key=lambda place: sum(word in texts[place] for word in hit.why.words))
     shown = passages[best]
     content = hit.note.body[shown.start : shown.end]
-    return Hit(hit.note, hit.score, hit.why, content, shown.heading, shown.line, shown.anchor, shown.page)
+
+    def held(text: str) -> list[str]:
+        folded = " ".join(_fold(text).split())
+        return [word for word in hit.why.words if word in folded]
+
+    anchor = nearest(packed(shown.anchor, shown.sections), content, held)
+    return Hit(hit.note, hit.score, hit.why, content, shown.heading, shown.line, anchor, shown.page)
 
 
 def is_whole(hit: Hit) -> bool:

@@ -56,7 +56,7 @@ class Hit(NamedTuple):
     line: int = 1
     """The line of the note's text on which the passage begins."""
     anchor: str = ""
-    """The name of the last of these headings, ``rollback``, as links have it."""
+    """The name of its heading, ``rollback``, as links have it; of several that of the one with what was found."""
     page: int = 0
     """The page of the document on which the passage stands; 0 where it has none."""
     stale: tuple[str, ...] = ()

@@ -57,13 +57,13 @@ class _Graph:
 
     def outgoing(self, note: Note) -> list[Neighbour]:
         vault, index, _unseen = next(source for source in self.sources if source.vault.name == note.vault)
-        found = index.find(note.kind, note.path.replace("\\", "/").rpartition("/")[2])
+        found = index.find(note.kind, vault.name_of(note.path))
         rows = index.links_of(found.id) if found else []
         return [self._at(self.names.meant(key, vault.name), written, line) for key, written, line in rows]
 
     def incoming(self, note: Note) -> list[Neighbour]:
-        file = note.path.replace("\\", "/").rpartition("/")[2]
-        me = Named(note.vault, note.kind, file, note.id, note.title)
+        home = next(source.vault for source in self.sources if source.vault.name == note.vault)
+        me = Named(note.vault, note.kind, home.name_of(note.path), note.id, note.title)
         found = []
         for vault, index, _unseen in self.sources:
             for row, key, written, line in index.links_to(me.names):

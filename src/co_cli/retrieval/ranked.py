@@ -229,4 +229,5 @@ class Searcher:
 
 
 def _is_of(problem: Problem, kinds: Sequence[str], vaults: Sequence[Vault]) -> bool:
-    return any(problem.path.startswith(vault.path_of(kind, "")) for vault in vaults for kind in kinds)
+    path = os.path.join(problem.path, "")  # the folder itself may be what cannot be read
+    return any(path.startswith(vault.path_of(kind, "")) for vault in vaults for kind in kinds)

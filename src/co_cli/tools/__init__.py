@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from co_cli.context import neutralise
 from co_cli.errors import DENIED, CoError, NotFound
 from co_cli.survey import ToolCall
+from co_cli.tools.articles import ARTICLE_TOOLS
 from co_cli.tools.memories import MEMORY_TOOLS
 from co_cli.tools.tool import Caller, Tool, checked
 from co_cli.tools.topics import ENTRIES, TOPIC_TOOLS, name_of, table
@@ -42,16 +43,19 @@ __all__ = [
     "list_memories",
     "name_of",
     "propose",
+    "question",
     "recall_memory",
     "refused",
     "run",
+    "save_knowledge",
     "save_memory",
     "table",
     "told",
     "told_data",
+    "web_fetch",
 ]
 
-TOOLS = {tool.name: tool for tool in (*MEMORY_TOOLS, *TOPIC_TOOLS)}
+TOOLS = {tool.name: tool for tool in (*MEMORY_TOOLS, *TOPIC_TOOLS, *ARTICLE_TOOLS)}
 _LOGGED = 2000
 
 
@@ -108,6 +112,12 @@ def run(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Answ
     """Do what a tool does, without logging it: for a rehearsal."""
     tool = known_tool(name)
     return tool.run(kb, checked(tool, arguments), caller)
+
+
+def question(name: str, arguments: object) -> str:
+    """What a person is asked about before a tool asks another machine; raises where the call makes no sense."""
+    tool = known_tool(name)
+    return tool.asks(checked(tool, arguments)) if tool.asks else ""
 
 
 def told(result: Result) -> str:
@@ -195,6 +205,23 @@ def knowledge_list(kb: KnowledgeBase, caller: Caller = Caller()) -> Result:  # n
 def knowledge_delete(kb: KnowledgeBase, topic: object, caller: Caller = Caller()) -> Result:  # noqa: B008
     """Remove a shared topic."""
     return call(kb, "knowledge_delete", {"topic": topic}, caller)
+
+
+def web_fetch(kb: KnowledgeBase, url: object, caller: Caller = Caller()) -> Result:  # noqa: B008
+    """Fetch a page of the web as Markdown; what it says is foreign."""
+    return call(kb, "web_fetch", {"url": url}, caller)
+
+
+def save_knowledge(
+    kb: KnowledgeBase,
+    content: object,
+    source: object,
+    title: object,
+    tags: object = None,
+    caller: Caller = Caller(),  # noqa: B008
+) -> Result:
+    """Keep an article that was read, new or in place of the text from the same source."""
+    return call(kb, "save_knowledge", _given(content=content, source=source, title=title, tags=tags), caller)
 
 
 def _given(**arguments: object) -> dict[str, object]:

@@ -12,6 +12,7 @@ from co_cli.knowledge import GLOBAL, PROJECT
 from co_cli.learning import inbox
 from co_cli.learning.inbox import Evidence, Proposal
 from co_cli.note import clean_tags
+from co_cli.tools.articles import article_to_save
 from co_cli.tools.tool import Answer, Caller, tags_of
 from co_cli.tools.topics import note_to_delete, topic_to_write
 
@@ -74,6 +75,13 @@ def _knowledge_delete(kb: KnowledgeBase, given: Given, caller: Caller) -> Propos
     return Proposal("expiry", note.vault, "forget", fields=marks, refs=(note.ref,))
 
 
+def _save_knowledge(kb: KnowledgeBase, given: Given, caller: Caller) -> Proposal:
+    source, known = article_to_save(kb, given, caller)
+    fields: dict[str, Value] = {"source": source, "title": str(given["title"]), "tags": _tags(given)}
+    vault = known.vault if known else PROJECT
+    return Proposal("update" if known else "draft", vault, "article", str(given["content"]), _without_empty(fields))
+
+
 def _tags(given: Given) -> list[str]:
     return [*clean_tags(tags_of(given) or ())]
 
@@ -86,5 +94,6 @@ PROPOSALS: dict[str, Callable[[KnowledgeBase, Given, Caller], Proposal]] = {
     "save_memory": _save_memory,
     "knowledge_write": _knowledge_write,
     "knowledge_delete": _knowledge_delete,
+    "save_knowledge": _save_knowledge,
 }
 """What each tool that writes would propose."""

@@ -76,6 +76,8 @@ class Tool(NamedTuple):
     """Whether it asks another machine for something, so that a person has to be asked."""
     extra: str = ""
     """The extra of the package that it cannot work without."""
+    asks: Callable[[Given], str] | None = None
+    """What a person is asked about where nothing would be written: the one thing that it is about to do."""
 
     def schema(self) -> dict[str, object]:
         """What it takes, as a JSON schema."""

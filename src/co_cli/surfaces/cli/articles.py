@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import DENIED, CoError, Invalid
 from co_cli.knowledge import GLOBAL, open_knowledge
+from co_cli.surfaces.cli import linked
 from co_cli.surfaces.cli.main import EXIT_CODES
 from co_cli.surfaces.cli.progress import Progress
 from co_cli.surfaces.cli.terminal import as_data, ask, counted, emit, harmless, interactive, paint, say, visible, warn
@@ -24,7 +25,7 @@ _COLOURS = {"added": "green", "updated": "cyan", "skipped": "dim", "failed": "re
 
 def article_command(parser: ArgumentParser) -> Callable[[Namespace], int | None]:
     """Take in pages and files, and look after what was taken in. Each becomes a note that `co recall` finds, and its
-    original is kept beside it as it came.
+    original is kept beside it as it came. Folders of notes that somebody else looks after can be linked instead.
 
     Adding the same page or file again updates its article; what is as it was stays untouched. `co log` has the old text, and
     `co undo` brings it back. A folder is gone through with all folders below it; hidden files and links are passed by.
@@ -36,6 +37,7 @@ def article_command(parser: ArgumentParser) -> Callable[[Namespace], int | None]
         co article show rfc-9110
         co article refresh
         co article check
+        co article link ~/Obsidian --name notes --global --private
     """
     actions = parser.add_subparsers(dest="action", required=True, prog="co article", metavar="ACTION")
     add = actions.add_parser("add", help="take in pages, files and folders of files")
@@ -57,7 +59,8 @@ def article_command(parser: ArgumentParser) -> Callable[[Namespace], int | None]
     refresh.add_argument("--yes", action="store_true", help="replace what has changed without asking")
     check = actions.add_parser("check", help="find articles whose sources are gone; nothing is removed")
     check.add_argument("names", nargs="*", metavar="NAME", help="these articles; all if left out")
-    run = {"add": _add, "list": _list, "show": _show, "delete": _delete, "refresh": _refresh, "check": _check}
+    linked.add_link_actions(actions)
+    run = {"add": _add, "list": _list, "show": _show, "delete": _delete, "refresh": _refresh, "check": _check, **linked.RUN}
     return lambda arguments: run[arguments.action](arguments, open_knowledge())
 
 

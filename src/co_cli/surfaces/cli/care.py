@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from co_cli.knowledge import ARTICLE, GLOBAL, MEMORY, PROJECT, TOPIC, is_expired, open_knowledge
 from co_cli.learning import inbox
 from co_cli.settings import DEFAULTS
+from co_cli.surfaces.cli.linked import link_data, link_lines
 from co_cli.surfaces.cli.provider import look_at_provider
 from co_cli.surfaces.cli.terminal import counted, emit, paint, waiting_line, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from co_cli.knowledge import Coverage, Finding, Listing, Vault
+    from co_cli.knowledge import Coverage, Finding, LinkState, Listing, Vault
 
 
 def init_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -80,9 +81,11 @@ def _status(arguments: Namespace) -> None:
     vaults = [{**_vault_data(vault, listing), "originals": originals[vault.name]._asdict()} for vault in kb.vaults]
     settings = kb.settings()
     context = kb.context(private=True)
+    linked = kb.links()
     data = {
         "project": kb.places.project,
         "vaults": vaults,
+        "linked": [link_data(state) for state in linked],
         "context": {"bytes": context.sent, "uncut": context.bytes, "target": context.target, "limit": context.limit},
         "search": {
             "mode": kb.mode(),
@@ -95,7 +98,7 @@ def _status(arguments: Namespace) -> None:
         "proposals": inbox.count(kb),
     }
     warn([*settings.warnings, *context.notices])
-    emit(arguments, data, "\n".join(_status_lines(data, vaults)))
+    emit(arguments, data, "\n".join(_status_lines(data, vaults, linked)))
 
 
 def _vault_data(vault: Vault, listing: Listing) -> dict[str, object]:
@@ -141,7 +144,7 @@ def _search_lines(search: object) -> list[str]:
     return lines
 
 
-def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> list[str]:
+def _status_lines(data: dict[str, object], vaults: list[dict[str, object]], linked: Iterable[LinkState]) -> list[str]:
     lines = []
     for vault in vaults:
         lines.append(f"{paint(str(vault['name']).ljust(8), 'bold')} {vault['path']}")
@@ -152,6 +155,7 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]]) -> l
         counts = ", ".join(counted(int(str(vault[many])), one, many) for one, many in kinds if vault[many])
         extras = ", ".join(f"{vault[name]} {name}" for name in ("pinned", "expired") if vault[name])
         lines.append(f"         {counts or 'no notes yet'}{f' ({extras})' if extras else ''}{_originals(vault)}")
+    lines += [line for state in linked for line in link_lines(state)]
     context, settings = data["context"], data["settings"]
     if isinstance(context, dict) and isinstance(settings, dict):
         lines.append(f"{paint('context '.ljust(8), 'bold')} {context['bytes']} of {context['target']} bytes in every prompt")

@@ -94,7 +94,12 @@ def _line(entry: ImportEntry, width: int) -> str:
 def add_export_arguments(parser: ArgumentParser) -> None:
     """The options of an export."""
     parser.add_argument(
-        "--as", choices=FORMS, default="", dest="form", help="the format of an export; by the path otherwise"
+        "--as",
+        choices=FORMS,
+        default="",
+        dest="form",
+        metavar="FORM",
+        help=f"the format of an export: {', '.join(FORMS)}; by the path otherwise",
     )
     parser.add_argument("--global", action="store_true", dest="in_global", help="export the vault of all your projects")
     parser.add_argument("--all", action="store_true", dest="both", help="export both vaults")

@@ -54,7 +54,7 @@ _GROUPS = {
     },
     "Shared documents": {
         "topic": ("topics", "write, read and find the topics that everybody shares"),
-        "article": ("articles", "take in pages and files, and look after them"),
+        "article": ("articles", "take in pages and files, or link folders of them"),
     },
     "Looking back": {
         "log": ("history", "list the last changes"),

@@ -216,6 +216,7 @@ def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
     import tempfile
 
     note = kb.get(ref)
+    kb.named(note.ref)  # what may not be changed is not opened
     command = editor_of(kb)
     handle, draft = tempfile.mkstemp(prefix=f"co-{note.ref.replace(':', '-')}-", suffix=".md")
     with open(handle, "wb") as file:
@@ -305,7 +306,7 @@ def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:
         raise Invalid("There is nothing to look for: the text is empty.", "Name a ref, or some words: co forget 12")
     found = kb.match(text)
     if not found:
-        near = "\n".join(line_of(hit.note) for hit in kb.recall(text, expired=True).hits)
+        near = "\n".join(line_of(hit.note) for hit in kb.recall(text, expired=True, linked=False).hits)
         hint = "The closest are listed above; forget one by its ref." if near else "`co list` shows what there is."
         raise NotFound(f"No memory says {text!r}.", hint, details=near)
     if len(found) == 1 or arguments.yes:

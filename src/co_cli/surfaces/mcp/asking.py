@@ -14,6 +14,7 @@ from mcp import types
 from mcp.shared.exceptions import MCPError
 
 from co_cli.errors import Denied
+from co_cli.tools import TOOLS, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,12 +52,13 @@ def teller(context: ServerRequestContext[Any]) -> Callable[[str, int, int], None
 async def ask_to_write(
     context: ServerRequestContext[Any], given: types.CallToolRequestParams
 ) -> bool | types.InputRequiredResult:
-    """Whether the person at the client allows a change; the newest clients are handed the question first."""
+    """Whether the person at the client allows a change or a fetch; the newest clients are handed the question first."""
     capabilities = context.session.client_capabilities
     offered = capabilities.elicitation if capabilities else None
     if offered is None or (offered.form is None and offered.url is not None):
+        what = "Notes are to be changed" if TOOLS[given.name].writes else "Pages are to be fetched"
         raise Denied(
-            "Notes are to be changed from here only after asking, and this client cannot ask.",
+            f"{what} from here only after asking, and this client cannot ask.",
             "The user may allow it without: co config set mcp_writes allow",
         )
     answered = (given.input_responses or {}).get(_ALLOWED)
@@ -73,6 +75,9 @@ async def ask_to_write(
 
 
 def _question(given: types.CallToolRequestParams) -> str:
+    request = question(given.name, given.arguments or {})
+    if request:  # whole: what is behind the question mark of an address goes to another machine too
+        return f"May {given.name} {request}?"
     lines = [f"May {given.name} change the notes of co?"]
     for name, value in (given.arguments or {}).items():
         text = "".join(sign if sign.isprintable() else " " for sign in str(value))

@@ -107,16 +107,17 @@ class _Offer:
             rule = await anyio.to_thread.run_sync(partial(_work, None, _rule))
         except CoError:  # the tools are there all the same, and each says what is wrong
             rule = ""
-        listed = [describe(name) for name, tool in TOOLS.items() if rule != "deny" or not tool.writes]
+        listed = [describe(name) for name, tool in TOOLS.items() if rule != "deny" or not (tool.writes or tool.network)]
         return types.ListToolsResult(tools=listed)
 
     async def _call_tool(
         self, context: Request, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        changes = params.name in TOOLS and TOOLS[params.name].writes
+        tool = TOOLS.get(params.name)
+        changes = tool is not None and tool.writes
         name, arguments = params.name, params.arguments or {}
         try:
-            rule = await self._check_writing(context, params) if changes else ""
+            rule = await self._check_rule(context, params) if tool and (changes or tool.network) else ""
             if isinstance(rule, types.InputRequiredResult):
                 return rule
             work = _proposed if rule == "inbox" else _called
@@ -126,9 +127,9 @@ class _Offer:
         except CoError as error:
             return failed(error)
 
-    async def _check_writing(self, context: Request, params: types.CallToolRequestParams) -> types.InputRequiredResult | str:
-        """The rule in force for a change; refuses one that is not to be, and returns the question where a person has to be
-        asked first.
+    async def _check_rule(self, context: Request, params: types.CallToolRequestParams) -> types.InputRequiredResult | str:
+        """The rule in force for a change or a fetch; refuses one that is not to be, and returns the question where a person
+        has to be asked first.
         """
         rule = await self._do(context, params, _rule)
         if isinstance(rule, types.InputRequiredResult):
@@ -136,7 +137,8 @@ class _Offer:
         refusal = None
         if rule == "deny":
             hint = "The user may allow it: co config set mcp_writes allow"
-            refusal = Denied("Notes are not to be changed from here.", hint)
+            what = "Notes are not to be changed" if TOOLS[params.name].writes else "Nothing is to be fetched"
+            refusal = Denied(f"{what} from here.", hint)
         elif rule == "ask":
             try:
                 allowed = await ask_to_write(context, params)

@@ -97,9 +97,10 @@ class Keyboard:
             termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
     async def decide(self, proposal: Proposal, say: Callable[[str], None]) -> Decision:
-        """Ask about a write until there is an answer; no answer is a no."""
+        """Ask about a write or a fetch until there is an answer; no answer is a no."""
         choices = ["y yes", "n no", *(["e edit first"] if proposal.content else []), "a always in this chat"]
-        question = f"{_shown('Write this?', 'bold')} {' · '.join(choices)} {_shown('›', 'bold')} "
+        asked = "Fetch this?" if proposal.request else "Write this?"
+        question = f"{_shown(asked, 'bold')} {' · '.join(choices)} {_shown('›', 'bold')} "
         while True:
             word, _, rest = (await self.answer(question)).partition(" ")
             match word.lower():

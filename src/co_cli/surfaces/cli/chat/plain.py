@@ -63,8 +63,9 @@ class Plain:
         warn([text])
 
     async def decide(self, proposal: Proposal) -> Decision:
-        """Say what would be written; nobody is there to allow it."""
-        say(f"Not written, since nobody can be asked (--yes allows it):\n{proposal.text}")
+        """Say what would be written or fetched; nobody is there to allow it."""
+        done = "fetched" if proposal.request else "written"
+        say(f"Not {done}, since nobody can be asked (--yes allows it):\n{proposal.text}")
         self.denied = True
         return Decision("no", NOBODY)
 

@@ -115,12 +115,13 @@ class Screen:
     # -------------------------------------------------------------------------------------------------------------- asking
 
     async def decide(self, proposal: Proposal) -> Decision:
-        """Show what would be written, whole, and ask."""
+        """Show what would be written or fetched, whole, and ask."""
         assert self.keyboard is not None  # noqa: S101 - nobody is asked before the first line was typed
         self._flush()
         doing = self._doing
         self._stop()
-        self._console.print(Text(f"{proposal.tool} would change:", "bold"))
+        would = "ask another machine" if proposal.request else "change"
+        self._console.print(Text(f"{proposal.tool} would {would}:", "bold"))
         self._console.print(_difference(proposal.text))
         try:
             return await self.keyboard.decide(proposal, self.notice)
