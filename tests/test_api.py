@@ -80,6 +80,7 @@ def test_the_verbs_of_a_knowledge_base_are_these() -> None:
         "save_articles",
         "search_topics",
         "settings",
+        "supersede",
         "sync",
         "take_seeds",
         "topic",

@@ -170,11 +170,20 @@ def test_every_action_does_what_it_says(kb: KnowledgeBase) -> None:
     assert notes["1"].tags == ("style",)
     assert "3" not in notes
     assert notes["4"].superseded_by == 8
-    assert (notes["8"].body, notes["8"].supersedes) == ("Tests take 7 minutes", 4)
+    assert (notes["8"].body, notes["8"].supersedes) == ("Tests take 7 minutes", (4,))
     assert [notes[ref].superseded_by for ref in ("6", "7")] == [9, 9]
     assert (notes["9"].body, notes["9"].because) == ("One and two", "they say the same")
     assert [note.ref for note in kb.list(archived=True).notes] == ["2", "6", "7"]
     assert kb.topic("deploy").body == "# Deploy"
+
+
+def test_a_page_is_taken_in(kb: KnowledgeBase) -> None:
+    page = Proposal("draft", "project", "article", "# Herons\n\nThey nest.", {"source": "https://example.org/herons"})
+    assert proposed(kb, page, page._replace(fields={})) == [inbox.PROPOSED, inbox.REFUSED]
+    inbox.accept(kb, only(kb))
+    assert kb.article("https://example.org/herons").body == "# Herons\n\nThey nest."
+    kb.undo()
+    assert kb.articles().notes == ()
 
 
 def test_a_note_is_moved_between_the_vaults(kb: KnowledgeBase) -> None:

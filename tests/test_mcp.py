@@ -16,7 +16,7 @@ import pytest
 from commands import Co
 from mcp import Client, types
 from mcp.shared.exceptions import MCPError
-from mcp_clients import CO, over_http, own_process, said, talk
+from mcp_clients import CO, Served, over_http, own_process, said, talk
 
 from co_cli import KnowledgeBase, open_knowledge
 from co_cli.errors import KINDS
@@ -100,6 +100,31 @@ def test_every_call_is_in_the_log_under_its_surface(project: Path) -> None:
     log = apsw.Connection(open_knowledge(project).places.usage_log)
     rows = log.execute("SELECT tool, surface, outcome FROM calls ORDER BY id").fetchall()
     assert rows == [("save_memory", "mcp", "ok"), ("recall_memory", "mcp", "invalid")]
+
+
+def test_reading_a_resource_is_logged_like_a_call_with_the_note_that_came_back(kb: KnowledgeBase) -> None:
+    kb.write_topic("deploy", "1. Tag")
+
+    async def use(client: Client) -> None:
+        for uri in ("co://context", "co://hot", "co://note/topic:deploy"):
+            await client.read_resource(uri)
+        for uri in ("co://note/77", "co://" + "x" * 500):
+            with pytest.raises(MCPError):
+                await client.read_resource(uri)
+
+    talk(use)
+    import apsw
+
+    log = apsw.Connection(kb.places.usage_log)
+    rows = log.execute("SELECT tool, surface, outcome FROM calls ORDER BY id").fetchall()
+    assert rows == [
+        ("co://context", "mcp", "ok"),
+        ("co://hot", "mcp", "ok"),
+        ("co://note", "mcp", "ok"),
+        ("co://note", "mcp", "not_found"),
+        ("co://", "mcp", "not_found"),
+    ]
+    assert [(used.note.ref, used.calls) for used in kb.usage().used] == [("topic:deploy", 1)]
 
 
 @pytest.mark.parametrize(
@@ -586,6 +611,47 @@ def test_over_http_a_client_with_the_token_gets_everything(tmp_path: Path, proje
     with over_http(tmp_path) as again:
         assert again.token == served.token
         assert served.token not in again.errors.read_text()
+
+
+@pytest.mark.slow
+@ERAS
+def test_over_http_each_client_works_in_its_own_project_also_where_it_is_asked(
+    tmp_path: Path, project: Path, co: Co, mode: str
+) -> None:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    assert co("config", "set", "mcp_writes", "ask") == 0
+    theirs = [tmp_path / name for name in ("one", "other")]
+    for folder in theirs:
+        (folder / ".co-cli").mkdir(parents=True)
+
+    async def yes(_context: object, _params: object) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={})
+
+    async def use(served: Served, *roots: Path) -> None:
+        async def listed(_context: object) -> types.ListRootsResult:
+            return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri()) for folder in roots])
+
+        headers = {"Authorization": f"Bearer {served.token}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+            pipe = streamable_http_client(served.url, http_client=http)
+            async with Client(pipe, mode=mode, list_roots_callback=listed, elicitation_callback=yes) as client:
+                for number in range(2):
+                    content = f"Heron {number} of {roots[0].name if roots else 'nobody'}"
+                    assert not (await client.call_tool("save_memory", {"content": content})).is_error
+                assert "Heron 1" in said(await client.call_tool("recall_memory", {"query": "heron"}))
+
+    async def all_at_once(served: Served) -> None:
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as group:
+                for roots in ([theirs[0]], [theirs[1]], []):
+                    group.start_soon(use, served, *roots)
+
+    with over_http(tmp_path) as served:
+        anyio.run(all_at_once, served)
+    for folder, name in ((theirs[0], "one"), (theirs[1], "other"), (project, "nobody")):
+        assert [note.body for note in open_knowledge(folder).list().notes] == [f"Heron 0 of {name}", f"Heron 1 of {name}"]
 
 
 def test_over_http_nobody_gets_in_without_the_token_or_from_another_site(tmp_path: Path) -> None:

@@ -227,7 +227,7 @@ def test_every_field_of_a_memory_is_read():
     assert (note.id, note.created, note.tags, note.source) == (1, CREATED, ("python", "style"), "user-told")
     assert (note.updated, note.category, note.key) == ("2026-03-01T00:00:00Z", "user_preferences", "style")
     assert (note.scope, note.language, note.expires) == ("language", "python", "2026-12-31")
-    assert (note.pinned, note.private, note.supersedes, note.superseded_by) == (True, True, 12, 31)
+    assert (note.pinned, note.private, note.supersedes, note.superseded_by) == (True, True, (12,), 31)
     assert (note.because, note.body, note.slug, note.ref) == ("the words", "User prefers async.\n\nMore.", "001-a", "1")
 
 
@@ -273,7 +273,7 @@ memories = st.fixed_dictionaries(
         "expires": st.dates().map(str) | timestamps,
         "pinned": st.booleans(),
         "private": st.booleans(),
-        "supersedes": st.integers(1),
+        "supersedes": st.integers(1) | st.lists(st.integers(1), min_size=1, max_size=3),
         "superseded_by": st.integers(1),
         "because": texts,
     },
@@ -286,7 +286,8 @@ def test_a_memory_that_co_writes_is_read_back_as_it_was(fields, content):
     note = note_from(render_memory(fields, content))
     assert note.body == content.strip()
     for name, value in fields.items():
-        assert getattr(note, name) == (tuple(value) if name == "tags" else value)
+        listed = value if isinstance(value, list) else [value]
+        assert getattr(note, name) == (tuple(listed) if name in ("tags", "supersedes") else value)
 
 
 def test_a_new_memory_has_its_fields_in_one_order_and_no_empty_ones():

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pytest
 
 TOP = Path(__file__).resolve().parent.parent
-DOCUMENTS = sorted(path.relative_to(TOP).as_posix() for path in (*TOP.glob("*.md"), *TOP.glob("docs/*.md")))
+DOCUMENTS = sorted(path.relative_to(TOP).as_posix() for path in (*TOP.glob("*.md"), *TOP.glob("docs/**/*.md")))
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[+-]\d\d:\d\d)?)?")

@@ -17,6 +17,7 @@ from co_cli.languages import Languages
 from co_cli.note import CONTEXT, GLOBAL, MEMORY, PROJECT, NoteError, Problem
 from co_cli.retrieval import Filter
 from co_cli.settings import find_places, load_settings
+from co_cli.succession import stands
 from co_cli.vault import open_vaults
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def pinned_memories(vault: Vault, languages: Container[str] | None = None) -> tu
     """
     scan = vault.scan((MEMORY,), wanted=lambda raw: b"pinned" in raw)
     admitted = Filter((MEMORY,), languages=languages).admits
-    kept = (note for note in scan.notes if note.pinned and admitted(note))
+    kept = (note for note in scan.notes if note.pinned and admitted(note) and stands(vault, note))
     broken = [
         problem._replace(message=f"left out: {problem.message}")
         for problem in scan.problems

@@ -14,6 +14,7 @@ from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.frontmatter import parse_frontmatter
 from co_cli.linking import Linking
 from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, Ref, parse_ref
+from co_cli.succession import as_written, stands
 from co_cli.vault import documents
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Forgotten(NamedTuple):
     """The notes that were forgotten."""
 
     notes: tuple[Note, ...]
+    standing: tuple[Note, ...] = ()
+    """The notes that stand again, since what had taken their place is gone."""
 
 
 class Purged(NamedTuple):
@@ -110,6 +113,7 @@ class Custody(Linking):
         notes = self._all_named(refs)
         if any(note.kind == CONTEXT for note in notes):
             raise Invalid("The context is not forgotten but edited.", "Empty it with: co edit context")
+        standing: list[Note] = []
         for vault in self.vaults:
             mine = [note for note in notes if note.vault == vault.name]
             waiting = list(_proposals_about(vault, {note.ref for note in notes}))
@@ -117,12 +121,56 @@ class Custody(Linking):
                 with vault.change("forget") as draft:
                     for note in mine:
                         draft.remove(note)
+                    for before, after in memory.rewritten(vault, mine):
+                        draft.replace(before, after.raw)
+                        standing += [after] if before.superseded_by and not after.superseded_by else []
                     self._settle_originals(draft, vault, mine)
                     for path, raw in waiting:
                         draft.put(path, raw, None)
                     draft.summary = f"forgot {memory.name_notes(mine or notes)}"
         self._let_go(notes)
-        return Forgotten(tuple(notes))
+        return Forgotten(tuple(notes), tuple(standing))
+
+    def supersede(self, refs: str | Iterable[str], *, by: str, because: str = "") -> Note:
+        """Let one memory take the place of others; they stay readable, and say by which they were replaced."""
+        from co_cli import memory
+
+        new, old = self.named(by), self._all_named(refs)
+        vault = self.vault(new.vault)
+        for note in old:
+            self._check_superseding(new, note)
+        fields: dict[str, object | None] = {}
+        numbers = {*new.supersedes, *(note.id for note in old if note.id)}
+        if numbers != {*new.supersedes}:
+            fields["supersedes"] = as_written(numbers)
+        if because:
+            fields["because"] = because
+        with vault.change("supersede") as draft:
+            for note in old:
+                if note.superseded_by != new.id:
+                    draft.replace(note, memory.revise(note, fields={"superseded_by": new.id}).raw)
+            after = memory.revise(new, fields=fields)
+            if after.raw != new.raw:
+                draft.replace(new, after.raw)
+            name = memory.name_notes(old) if len(old) > 1 else old[0].ref
+            draft.summary = f"superseded {name} by {new.label}"
+        return after
+
+    def _check_superseding(self, new: Note, old: Note) -> None:
+        """Raise where one note cannot take the place of another."""
+        for note in (new, old):
+            if note.kind != MEMORY:
+                raise Invalid(f"{note.ref} is no memory: only memories supersede each other.", "See: co list")
+        if new.vault != old.vault:
+            hint = "A memory of the project comes before one for all projects as it is."
+            raise Invalid(f"{new.ref} and {old.ref} are not in the same vault.", hint)
+        if new.id == old.id:
+            raise Invalid(f"{new.ref} cannot supersede itself.", "Name the note that is to stand in its place.")
+        for note in (new, old):
+            if note.superseded_by and note.superseded_by != (new.id if note is old else None):
+                now = f"g:{note.superseded_by}" if note.vault == GLOBAL else str(note.superseded_by)
+                if not stands(self.vault(note.vault), note):
+                    raise Conflict(f"{note.ref} has been superseded by {now} already.", f"Look at it: co show {now}")
 
     def purge(self, refs: str | Iterable[str]) -> Purged:
         """Forget notes for good, or those that were forgotten before: nothing brings them back afterwards."""
@@ -182,6 +230,8 @@ class Custody(Linking):
                 there.summary = f"took {after.label} over from {'the project' if target == GLOBAL else 'all projects'}"
             with self.vault(source).change("promote" if target == GLOBAL else "demote") as here:
                 here.remove(note)
+                for before, changed in memory.rewritten(self.vault(source), [note]):
+                    here.replace(before, changed.raw)
                 here.summary = f"gave {note.label} away: it is {after.ref} now"
             moved.append(Moved(note, after))
             self._let_go([note])

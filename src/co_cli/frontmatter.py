@@ -414,6 +414,11 @@ def _check_id(name: str, value: object) -> None:
         raise FieldError(name, f"Field '{name}' must be 1 or more, not {value}")
 
 
+def _check_ids(name: str, value: object) -> None:
+    for each in value if isinstance(value, list) else [value]:
+        _check_id(name, each)
+
+
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
         # the value itself is not repeated: it may be the text of a private note
@@ -473,7 +478,7 @@ _CHECKS: dict[str, Callable[[str, object], None]] = {
     "expires": _check_day,
     "pinned": _check_flag,
     "private": _check_flag,
-    "supersedes": _check_id,
+    "supersedes": _check_ids,
     "superseded_by": _check_id,
     "because": _check_text,
 }

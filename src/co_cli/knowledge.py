@@ -289,10 +289,11 @@ class KnowledgeBase(Upkeep):
         kinds: Iterable[str] = (),
         tags: Iterable[str] = (),
         expired: bool = False,
+        superseded: bool = False,
         linked: bool = True,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> Recalled:
-        """Find notes by what they say, also in linked folders; expired ones are left out unless asked for.
+        """Find notes by what they say, also in linked folders; expired and superseded ones are left out unless asked for.
 
         Without a mode it is the one of the settings. ``progress`` is told what is being done, how much of it is done, and
         how much there is, where an index has to be made first.
@@ -301,7 +302,7 @@ class KnowledgeBase(Upkeep):
         for kind in chosen:
             if kind not in FOLDERS:
                 raise Invalid(f"There is no kind {kind!r}.", f"Kinds: {', '.join(FOLDERS)}.")
-        only = Filter(chosen, tags=clean_tags(tags), expired=expired)
+        only = Filter(chosen, tags=clean_tags(tags), expired=expired, superseded=superseded)
         settings = self.settings()
         only = only._replace(languages=Languages(self.places.project, settings.value("languages"), said=query))
         problems = self._sow(settings)
@@ -352,7 +353,11 @@ class KnowledgeBase(Upkeep):
         """
         from co_cli.retrieval.grep import is_whole
 
-        found = [hit for hit in self.recall(text, limit=1000, mode="grep", expired=True, linked=False).hits if is_whole(hit)]
+        found = [
+            hit
+            for hit in self.recall(text, limit=1000, mode="grep", expired=True, superseded=True, linked=False).hits
+            if is_whole(hit)
+        ]
         for match in (PHRASE, ALL):
             notes = tuple(hit.note for hit in found if hit.why.match == match)
             if notes:

@@ -13,6 +13,7 @@ from co_cli.errors import Conflict, Denied, Invalid
 from co_cli.frontmatter import CATEGORIES, replace_fields, split_frontmatter
 from co_cli.languages import language_name
 from co_cli.note import CONTEXT, GLOBAL, MEMORY, Note, NoteError, clean_tags, fold, is_expired, parse_note
+from co_cli.succession import as_written, linked, stands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,12 +32,12 @@ def keyed(vault: Vault, category: str, key: str) -> Note | None:
     """The memory of a vault that has this category and key."""
     needle = max(re.findall("[A-Za-z0-9_]+", key), key=len, default="").encode()  # a header may quote the rest
     notes = vault.scan((MEMORY,), wanted=lambda raw: needle in raw).notes
-    same = [note for note in notes if (note.category, note.key) == (category, key)]
+    same = [note for note in notes if (note.category, note.key) == (category, key) and stands(vault, note)]
     return max(same, key=lambda note: note.id or 0, default=None)
 
 
 def twins(vault: Vault, content: str) -> Iterable[Note]:
-    """The memories of a vault that say the same, but for case, white space and punctuation."""
+    """The memories of a vault that say the same, but for case, white space and punctuation, and stand."""
     folded = fold(content)
     longest = max(re.findall(r"\w+", _plain(content)), key=len, default="")
 
@@ -44,7 +45,8 @@ def twins(vault: Vault, content: str) -> Iterable[Note]:
         return longest in _plain(raw.decode("utf-8", "replace"))
 
     notes = vault.scan((MEMORY,), wanted=plausible).notes
-    return sorted((note for note in notes if fold(note.body) == folded), key=lambda note: note.id or 0)
+    same = (note for note in notes if fold(note.body) == folded and stands(vault, note))
+    return sorted(same, key=lambda note: note.id or 0)
 
 
 def _plain(text: str) -> str:
@@ -169,6 +171,23 @@ def _current(note: Note, name: str) -> object:
 
 def _texts(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, (list, tuple)) else []
+
+
+def rewritten(vault: Vault, leaving: Iterable[Note]) -> list[tuple[Note, Note]]:
+    """The memories that speak of some that will be gone, before and after: what those superseded stands again."""
+    gone = {note.id for note in leaving if note.kind == MEMORY and (note.supersedes or note.superseded_by)}
+    if not gone:
+        return []
+    pairs = []
+    for note in linked(vault):
+        fields: dict[str, object | None] = {}
+        if note.superseded_by in gone:
+            fields["superseded_by"] = None
+        if gone & {*note.supersedes}:
+            fields["supersedes"] = as_written(number for number in note.supersedes if number not in gone)
+        if fields and note.id not in gone:
+            pairs.append((note, revise(note, fields=fields)))
+    return pairs
 
 
 def name_notes(notes: list[Note]) -> str:

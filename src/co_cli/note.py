@@ -86,8 +86,10 @@ class Note(NamedTuple):
     expires: str = ""
     pinned: bool = False
     private: bool = False
-    supersedes: int | None = None
+    supersedes: tuple[int, ...] = ()
+    """The memories of the same vault whose place it has taken."""
     superseded_by: int | None = None
+    """The memory that has taken its place."""
     because: str = ""
     aliases: tuple[str, ...] = ()
     """Other titles, by which a note of a linked folder is found."""
@@ -196,13 +198,15 @@ _VALIDATE = {
 _TEXT_FIELDS = ("created", "updated", "source", "category", "key", "scope", "language", "expires", "because")
 
 
-_OTHER_FIELDS = ("pinned", "private", "supersedes", "superseded_by")
+_OTHER_FIELDS = ("pinned", "private", "superseded_by")
 
 
 def _typed(kind: str, fields: Mapping[str, Any], body: str, slug: str) -> dict[str, Any]:
     typed: dict[str, Any] = {name: fields[name] for name in _TEXT_FIELDS if fields.get(name)}
     typed.update({name: fields[name] for name in _OTHER_FIELDS if fields.get(name) is not None})
     typed["tags"] = tuple(fields.get("tags") or ())
+    superseded = fields.get("supersedes") or ()
+    typed["supersedes"] = tuple(superseded) if isinstance(superseded, list) else (superseded,) if superseded else ()
     if kind == MEMORY:
         typed["id"] = fields["id"]
     else:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Conflict, Invalid, NotFound
+from co_cli.frontmatter import replace_fields
 from co_cli.knowledge import GLOBAL, MEMORY
 from co_cli.learning import proposal as p
-from co_cli.note import TOPIC, parse_ref
+from co_cli.note import TOPIC, parse_ref, sha_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,8 @@ def changed_since(kb: KnowledgeBase, proposal: Proposal) -> list[str]:
 
 def mark_of(note: Note | None) -> str:
     """What tells a note as it is from what it will be, and from another that may get its number."""
+    if note and note.supersedes:  # what it has taken the place of does not change what it says
+        return sha_of(replace_fields(note.text, {"supersedes": None}).encode())[:_MARK]
     return note.sha[:_MARK] if note else "none"
 
 
@@ -104,7 +107,7 @@ def _topic(kb: KnowledgeBase, proposal: Proposal) -> None:
 
 
 def _article(kb: KnowledgeBase, proposal: Proposal) -> None:
-    kb.save_article(proposal.content, in_global=proposal.vault == GLOBAL, **_given(proposal, "private"))
+    kb.save_article(proposal.content, in_global=proposal.vault == GLOBAL, **_given(proposal))
 
 
 def _archive(kb: KnowledgeBase, proposal: Proposal) -> None:
@@ -149,16 +152,9 @@ def _successor(kb: KnowledgeBase, proposal: Proposal) -> Note:
 
 
 def _link(kb: KnowledgeBase, proposal: Proposal, new: Note, old: list[Note]) -> None:
-    from co_cli import memory
-
-    vault = kb.vault(proposal.vault)
-    if new.kind != MEMORY or new.vault != vault.name or new.ref in [note.ref for note in old]:
+    if new.kind != MEMORY or new.vault != proposal.vault or new.ref in [note.ref for note in old]:
         raise _left_behind(proposal, f"{new.ref} cannot take the place of {', '.join(note.ref for note in old)}.")
-    with vault.change("supersede") as draft:
-        for note in old:
-            draft.replace(note, memory.revise(note, fields={"superseded_by": new.id}).raw)
-        fields = {"supersedes": old[0].id, "because": proposal.fields.get("because") or None}
-        draft.replace(new, memory.revise(new, fields=fields).raw)
+    kb.supersede([note.ref for note in old], by=new.ref, because=str(proposal.fields.get("because", "")))
 
 
 _ACTIONS: dict[str, Callable[[KnowledgeBase, Proposal], None]] = {

@@ -48,19 +48,20 @@ _MEMORY = {
     **dict.fromkeys(("pinned", "force"), _FLAG),
     "tags": _TAGS,
 }
+_OF_A_PAGE = ("source", "title", "name", "fetched", "sha256", "etag", "last_modified", "author", "date")
 ACTIONS: Mapping[str, Mapping[str, str]] = {
     SAVE: _MEMORY,
     REVISE: {"tags": _TAGS, "expires": _TEXT, "pinned": _FLAG, "force": _FLAG},
     SUPERSEDE: {**_MEMORY, "by": _TEXT, "because": _TEXT},
     MERGE: {**_MEMORY, "because": _TEXT},
     TOPIC: {"name": _TEXT, "tags": _TAGS, "source": _TEXT, "created": _TEXT, "updated": _TEXT},
-    ARTICLE: {**dict.fromkeys(("source", "title", "name", "fetched", "author", "date"), _TEXT), "tags": _TAGS},
+    ARTICLE: {**dict.fromkeys(_OF_A_PAGE, _TEXT), "tags": _TAGS},
     ARCHIVE: {},
     FORGET: {},
     MOVE: {"to": _TEXT, "language": _TEXT},
 }
 """What is to be done, with the fields that each takes beside ``private``; see :mod:`co_cli.learning.actions`."""
-_SHARED = (TOPIC, ARTICLE)
+_SHARED = (TOPIC,)
 """Actions that make what is for everybody, and so never private."""
 WITH_TEXT = (SAVE, TOPIC, ARTICLE, MERGE)
 """The actions that make nothing without a text."""
@@ -191,8 +192,9 @@ def _check(proposal: Proposal) -> None:
         raise FieldError("action", f"{proposal.action} needs refs: the notes that it is about")
     if proposal.action in WITH_TEXT and not proposal.content.strip():
         raise FieldError("action", f"{proposal.action} needs a text, and that is empty")
-    if proposal.action == TOPIC and not proposal.fields.get("name"):
-        raise FieldError("name", "topic needs a name")
+    needed = {TOPIC: "name", ARTICLE: "source"}.get(proposal.action)
+    if needed and not proposal.fields.get(needed):
+        raise FieldError("action", f"{proposal.action} needs a {needed}")
     if proposal.action == MOVE and proposal.fields.get("to") not in (GLOBAL, PROJECT):
         raise FieldError("to", f"Field 'to' must be {GLOBAL} or {PROJECT}")
     if proposal.action == SUPERSEDE and bool(proposal.fields.get("by")) is bool(proposal.content.strip()):

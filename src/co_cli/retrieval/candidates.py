@@ -19,6 +19,7 @@ from co_cli.index.store import as_line
 from co_cli.note import FOLDERS, GLOBAL, lasting_name
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, BESIDE, MEANING, PHRASE, Hit, Why, moment
+from co_cli.retrieval.standing import in_force
 from co_cli.retrieval.words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -177,7 +178,8 @@ class _Question:
         if self.vector:
             self._complete_cosines()
         notes = self._score_notes()
-        hits = islice(self._hits(scoring.ranked(notes), notes), self.limit)
+        vaults = {source.vault.name: source.vault for source in self.sources}
+        hits = islice(in_force(self._hits(scoring.ranked(notes), notes), vaults, self.only), self.limit)
         partial = any(source.index.totals().vectors < source.index.totals().passages for source in self.sources)
         degraded = ("vectors-partial",) if self.vector and partial else ()
         return Answer(self.mode, tuple(hits), len(notes), degraded, self.notices)

@@ -9,6 +9,7 @@ newest first; in body and tags, whatever the case. A query of one word therefore
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.chunking import split
@@ -16,10 +17,11 @@ from co_cli.citation import nearest, packed
 from co_cli.note import MEMORY, instant
 from co_cli.pages import without_marks
 from co_cli.retrieval.hit import ALL, ANY, FILTER, PHRASE, Hit, Recalled, Why
+from co_cli.retrieval.standing import in_force
 from co_cli.retrieval.words import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
     from co_cli.note import Note, Problem
     from co_cli.query import Query
@@ -31,7 +33,7 @@ _MARKS = ".,;:!?"
 """What a sentence puts around a word, which is then not part of what is looked for."""
 
 
-def grep(vaults: Iterable[Vault], query: Query, *, limit: int, only: Filter) -> Recalled:
+def grep(vaults: Sequence[Vault], query: Query, *, limit: int, only: Filter) -> Recalled:
     """Look for the query in the text of every note."""
     matcher = _Matcher.of(query)
     hits: list[Hit] = []
@@ -42,7 +44,8 @@ def grep(vaults: Iterable[Vault], query: Query, *, limit: int, only: Filter) -> 
         hits.extend(hit for hit in map(matcher.hit, filter(only.admits, scan.notes)) if hit)
     if len(hits) > 1:
         hits.sort(key=lambda hit: (hit.score, instant(hit.note.created), hit.note.id or 0), reverse=True)
-    return Recalled(query.text, "grep", tuple(map(_passage, hits[:limit])), problems=tuple(problems), total=len(hits))
+    shown = islice(in_force(hits, {vault.name: vault for vault in vaults}, only), limit)
+    return Recalled(query.text, "grep", tuple(map(_passage, shown)), problems=tuple(problems), total=len(hits))
 
 
 def _passage(hit: Hit) -> Hit:

@@ -34,13 +34,15 @@ class Why(NamedTuple):
     """The cosine of the vectors of query and passage; ``None`` where there is none."""
     boosts: tuple[str, ...] = ()
     """What lifted the note beyond what it says: that it is recent, pinned, or of the time that was asked about."""
+    standing: str | None = None
+    """What it has superseded, or what has superseded it, and since when."""
 
     def __str__(self) -> str:
         words = f" ({', '.join(self.words)}) in {' and '.join(self.places)}" if self.words else ""
         scores = [
             f"{name} {value:.2f}" for name, value in (("text", self.text), ("vector", self.vector)) if value is not None
         ]
-        return "; ".join((self.match + words, *scores, *self.boosts))
+        return "; ".join((self.match + words, *scores, *self.boosts, *([self.standing] if self.standing else ())))
 
 
 class Hit(NamedTuple):
@@ -101,6 +103,8 @@ class Filter(NamedTuple):
     """The first day, or moment, on which a note may have been written."""
     before: str = ""
     """The day, or moment, before which a note has to be written."""
+    superseded: bool = False
+    """Whether notes are wanted as well whose place another has taken."""
     languages: Container[str] | None = None
     """The programming languages of the project: what was kept for those of other languages is left out."""
 

@@ -17,20 +17,21 @@ from co_cli.errors import DENIED, CoError, NotFound
 from co_cli.survey import ToolCall
 from co_cli.tools.articles import ARTICLE_TOOLS
 from co_cli.tools.memories import MEMORY_TOOLS
-from co_cli.tools.tool import Caller, Tool, checked
+from co_cli.tools.tool import Answer, Caller, Tool, checked
 from co_cli.tools.topics import ENTRIES, TOPIC_TOOLS, name_of, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from co_cli.knowledge import KnowledgeBase, Note
-    from co_cli.tools.tool import Answer, Result
+    from co_cli.tools.tool import Result
 
     Work = Callable[[KnowledgeBase, str, object, Caller], Answer]
 
 __all__ = [
     "ENTRIES",
     "TOOLS",
+    "Answer",
     "Caller",
     "Tool",
     "call",
@@ -41,6 +42,7 @@ __all__ = [
     "knowledge_write",
     "known_tool",
     "list_memories",
+    "logged",
     "name_of",
     "propose",
     "question",
@@ -61,12 +63,14 @@ _LOGGED = 2000
 
 def call(kb: KnowledgeBase, name: str, arguments: object, caller: Caller = Caller()) -> Result:  # noqa: B008 - it is immutable
     """Call a tool by its name with what a model handed over; raises a ``CoError`` for what makes no sense."""
-    return _logged(kb, name, arguments, caller, run)
+    known_tool(name)
+    return logged(kb, name, arguments, caller, run)
 
 
 def propose(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Result:
     """Let what a tool would write wait in the inbox for the yes of a person; one that only reads is called."""
-    return _logged(kb, name, arguments, caller, _proposed)
+    known_tool(name)
+    return logged(kb, name, arguments, caller, _proposed)
 
 
 def _proposed(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -> Answer:
@@ -77,8 +81,8 @@ def _proposed(kb: KnowledgeBase, name: str, arguments: object, caller: Caller) -
     return proposed(kb, tool, given, caller) if tool.writes else tool.run(kb, given, caller)
 
 
-def _logged(kb: KnowledgeBase, name: str, arguments: object, caller: Caller, work: Work) -> Result:
-    known_tool(name)
+def logged(kb: KnowledgeBase, name: str, arguments: object, caller: Caller, work: Work) -> Result:
+    """Do something for a caller that counts as a call under this name, such as reading a resource."""
     started = time.perf_counter()
     outcome = "interrupted"
     notes: tuple[Note, ...] = ()

@@ -9,7 +9,8 @@ import os
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Invalid
-from co_cli.knowledge import MEMORY
+from co_cli.knowledge import MEMORY, Why
+from co_cli.learning.pairs import compare
 from co_cli.tools.tool import FLAG, NUMBER, TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def _save(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
         "unchanged": f"Memory {note.ref} already says this: {note.summary}",
     }[saved.outcome]
     data: dict[str, object] = {"memory_id": note.id, "ref": note.ref, "path": note.path, "outcome": saved.outcome}
+    if saved.outcome != "unchanged":
+        compared = compare(kb, note, private=caller.private)
+        display = "\n".join((display, *compared.sentences))
+        data.update({"related": [*compared.data]} if compared.data else {})
     return Answer({"display": display, **data, **marks(note)}, (note,))
 
 
@@ -49,27 +54,30 @@ def _recall(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
         raise Invalid(f"max_results must be between 1 and {MOST}, not {limit}.", "Leave it out for 5.")
     note = meant(kb, query, (MEMORY,))
     if note:
-        return _recalled(query, [(note, "named by its ref", ())] if caller.private or not note.private else [], "ref", ())
+        superseded = f"superseded by {note.superseded_by}" if note.superseded_by else None
+        why = Why("named by its ref", (), (), standing=superseded)
+        return _recalled(query, [(note, why, ())] if caller.private or not note.private else [], "ref", ())
     # enough to fill the answer where private ones have to be left out
     found = kb.recall(query, limit=limit if caller.private else 4 * limit, kinds=(MEMORY,))
-    allowed = [(hit.note, str(hit.why), hit.stale) for hit in found.hits if caller.private or not hit.note.private]
+    allowed = [(hit.note, hit.why, hit.stale) for hit in found.hits if caller.private or not hit.note.private]
     return _recalled(query, allowed[:limit], found.mode, found.degraded)
 
 
-def _recalled(query: str, found: list[tuple[Note, str, tuple[str, ...]]], mode: str, degraded: tuple[str, ...]) -> Answer:
+def _recalled(query: str, found: list[tuple[Note, Why, tuple[str, ...]]], mode: str, degraded: tuple[str, ...]) -> Answer:
     notes = tuple(note for note, _why, _stale in found)
     shown = query if len(query) <= _SHOWN else f"{query[:_SHOWN]}…"
     display = f"No memories found matching '{shown}'"
     if notes:
         lines = [f"Found {_counted(len(notes))} matching '{shown}':"]
-        for note, _why, stale in found:
+        for note, why, stale in found:
             lines += ["", f"**Memory {note.ref}** (created {note.created[:10]})"]
             lines += [f"Tags: {', '.join(note.tags)}"] if note.tags else []
+            lines += [why.standing.capitalize()] if why.standing else []
             lines.append(note.body)
             lines += [f"(This may be out of date: {'; '.join(stale)}.)"] if stale else []
         display = "\n".join(lines)
     results = [
-        {**_entry(note), "content": note.body, "why": why, **({"stale": [*stale]} if stale else {})}
+        {**_entry(note), "content": note.body, "why": str(why), **({"stale": [*stale]} if stale else {})}
         for note, why, stale in found
     ]
     data: dict[str, object] = {"query": query, "count": len(notes), "mode": mode, "degraded": [*degraded]}
@@ -83,7 +91,8 @@ def _list(kb: KnowledgeBase, _given: Given, caller: Caller) -> Answer:
     lines = [f"Total memories: {len(notes)}", ""]
     for note in notes:
         tags = f" [{', '.join(note.tags)}]" if note.tags else ""
-        lines.append(f"**{note.ref}** ({note.created[:10]}){tags}: {note.summary}")
+        superseded = f", superseded by {note.superseded_by}" if note.superseded_by else ""
+        lines.append(f"**{note.ref}** ({note.created[:10]}{superseded}){tags}: {note.summary}")
     memories = [{**_entry(note), "summary": note.summary} for note in notes]
     return Answer({"display": "\n".join(lines), "count": len(notes), "memories": memories})
 

@@ -20,8 +20,9 @@ _SIZES = {
     "sync": (1000, 10_000, 100_000),
     "index": (1000, 10_000, 100_000),
     "search": (1000, 10_000, 100_000),
+    "learning": (1000, 5000),
 }
-_RUNS = {"cli": 10, "sync": 10, "index": 1, "search": 3}
+_RUNS = {"cli": 10, "sync": 10, "index": 1, "search": 3, "learning": 1}
 _HEADINGS = {
     "notes": "notes",
     "what": "what",
@@ -50,17 +51,22 @@ def bench_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
         co bench index --embedder minilm --sizes 1000
         co bench search --sizes 10000 1000000
         co bench search --kind topic --sizes 10000
+        co bench learning --sizes 5000
     """
     parser.add_argument(
         "what",
         choices=tuple(_SIZES),
         metavar="WHAT",
-        help="cli: whole commands; sync: seeing what has changed; index: making the index; search: searching it",
+        help="cli: whole commands; sync: seeing what has changed; index: making the index; search: searching it;"
+        " learning: judging statements, and comparing all memories",
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=[], metavar="N", help="notes in the vault (up to 100000)")
     parser.add_argument("--runs", type=int, default=0, metavar="N", help="runs of each measurement")
     parser.add_argument("--embedder", default="static", metavar="E", help="index, search: what makes vectors (static)")
     parser.add_argument("--kind", choices=("memory", "topic"), default="memory", help="search: of what the vault is made")
+    parser.add_argument(
+        "--pairs", default="", metavar="FILE", help="learning: other labelled pairs, with a, b and label a line"
+    )
     return _bench
 
 
@@ -71,9 +77,28 @@ def _bench(arguments: Namespace) -> None:
         raise Invalid("Sizes and runs must be 1 or more.")
     if arguments.embedder not in EMBEDDERS:
         raise Invalid(f"There is no embedder {arguments.embedder!r}.", f"Embedders: {', '.join(EMBEDDERS)}.")
+    if arguments.pairs and arguments.what != "learning":
+        raise Invalid("--pairs goes with: co bench learning")
     with Progress() as progress:
+        if arguments.what == "learning":
+            _learning(arguments, sizes, progress)
+            return
         figures = _measure(arguments.what, sizes, runs, arguments, progress)
     emit(arguments, {"bench": arguments.what, "figures": [asdict(figure) for figure in figures]}, _table(figures))
+
+
+def _learning(arguments: Namespace, sizes: list[int], progress: Progress) -> None:
+    """Print how well the rules judge, and what it takes to compare all memories."""
+    from co_cli.bench import learning
+
+    judged = learning.relations(learning.load_pairs(arguments.pairs), progress)
+    figures = [] if arguments.pairs else learning.checking(sizes, progress)
+    headings = {name: name.replace("us_each", "µs each").replace("_", " ") for name in learning.Judged.__slots__}
+    rows = ("| " + " | ".join(_cell(getattr(row, name)) for name in headings) + " |" for row in judged)
+    rules = ("---" if name in ("what", "part", "label", "promised", "kept") else "---:" for name in headings)
+    table = "\n".join((f"| {' | '.join(headings.values())} |", f"|{'|'.join(rules)}|", *rows))
+    data = {"judged": [asdict(row) for row in judged], "figures": [asdict(figure) for figure in figures]}
+    emit(arguments, {"bench": "learning", **data}, "\n\n".join([table, *([_table(figures)] if figures else [])]))
 
 
 def _measure(what: str, sizes: list[int], runs: int, arguments: Namespace, progress: Progress) -> list[Figure]:

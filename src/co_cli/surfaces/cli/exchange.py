@@ -107,13 +107,19 @@ def add_export_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=int, default=DIGEST_SIZE, metavar="BYTES", help=f"what a digest may have; {DIGEST_SIZE} if not given"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what an export would do")
+    parser.add_argument("--dry-run", action="store_true", help="only say what an export, or a check, would do")
 
 
 def check_export(arguments: Namespace) -> None:
     """Raise ``Invalid`` for options that would be passed over."""
     exports = arguments.export is not None
-    options = (arguments.form, arguments.in_global, arguments.both, arguments.private, arguments.dry_run)
+    options = (
+        arguments.form,
+        arguments.in_global,
+        arguments.both,
+        arguments.private,
+        arguments.dry_run and not arguments.check,
+    )
     if not exports and (any(options) or arguments.size != DIGEST_SIZE):
         raise Invalid("These options go with --export.", "Name where to: co knowledge --export ~/notes")
     if exports and (arguments.category or arguments.key or arguments.archived):

@@ -44,8 +44,11 @@ def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _learn(arguments: Namespace) -> None:
+    from co_cli.learning.pairs import Report, compare
+
     text = _given(arguments.text)
-    saved = open_knowledge().save(
+    kb = open_knowledge()
+    saved = kb.save(
         text,
         tags=arguments.tag,
         in_global=arguments.in_global,
@@ -68,7 +71,10 @@ def _learn(arguments: Namespace) -> None:
         display += f"\nIt has expired already, on {note.expires[:10]}: recall leaves it out."
     if note.private and not arguments.private and saved.outcome != "unchanged":
         display += "\nIt is kept as a private note: it never leaves this machine."
-    emit(arguments, {"memory_id": note.id, **_outcome(saved, display)}, display)
+    compared = compare(kb, note) if saved.outcome != "unchanged" else Report()
+    display = "\n".join((display, *map(visible, compared.sentences)))
+    related = {"related": compared.data} if compared.data else {}
+    emit(arguments, {"memory_id": note.id, **_outcome(saved, display), **related}, display)
 
 
 def _given(words: list[str]) -> str:
@@ -290,11 +296,13 @@ def _forget(arguments: Namespace) -> None:
     if arguments.purge:
         _purge(arguments, kb)
         return
-    notes = kb.forget(note.ref for note in _meant(kb, arguments)).notes
+    notes, standing = kb.forget(note.ref for note in _meant(kb, arguments))
     lines = [f"✓ Forgot {visible(note.label)}" for note in notes]
+    lines += [f"{visible(note.label)} stands again: nothing supersedes it any more." for note in standing]
     twice = ", twice," if len({note.vault for note in notes}) > 1 else ""  # each vault has its own journal
     display = "\n".join([*lines, f"`co undo`{twice} brings {'it' if len(notes) == 1 else 'them'} back."])
-    emit(arguments, {"count": len(notes), "forgotten": [as_data(note) for note in notes], "display": display}, display)
+    data = {"count": len(notes), "forgotten": [as_data(note) for note in notes], "display": display}
+    emit(arguments, {**data, "standing": [note.ref for note in standing]} if standing else data, display)
 
 
 def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:

@@ -34,6 +34,7 @@ def recall_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     parser.add_argument("--kind", action="append", default=[], metavar="K", help="only memory, topic or article")
     parser.add_argument("-t", "--tag", action="append", default=[], metavar="TAG", help="only notes with this tag")
     parser.add_argument("--expired", action="store_true", help="expired notes as well")
+    parser.add_argument("--superseded", action="store_true", help="superseded notes as well, behind what superseded them")
     parser.add_argument("--why", action="store_true", help="say for each note why it was found")
     parser.add_argument("--links", action="store_true", help="name the notes that each note is linked with")
     return _recall
@@ -49,6 +50,7 @@ def _recall(arguments: Namespace) -> None:
             kinds=arguments.kind,
             tags=arguments.tag,
             expired=arguments.expired,
+            superseded=arguments.superseded,
             progress=progress,
         )
         linked = kb.neighbours(hit.note for hit in found.hits) if arguments.links and found.hits else {}
@@ -111,6 +113,8 @@ def _text(hit: Hit, linked: Mapping[str, tuple[Neighbour, ...]], *, why: bool) -
     if hit.is_passage:
         place = f"line {hit.line}{f', under {hit.heading}' if hit.heading else ''}"
         lines.append(paint(visible(f"({hit.cite}: {place}; co show {note.ref} has the whole)"), "dim"))
+    if hit.why.standing and not why:
+        lines.append(paint(f"({hit.why.standing})", "dim"))
     lines += [paint(visible(f"(stale? {reason})"), "yellow") for reason in hit.stale]
     lines += [neighbour_line(neighbour) for neighbour in linked.get(note.path, ())]
     if why:

@@ -118,6 +118,8 @@ def waiting_line(count: int) -> str:
 def line_of(note: Note) -> str:
     """A note in one line: ref, day, tags, first words."""
     marks = [name for name in ("pinned", "private") if getattr(note, name)]
+    if note.superseded_by:
+        marks.append(f"superseded by {'g:' if note.ref.startswith('g:') else ''}{note.superseded_by}")
     if note.expires:
         marks.append(f"{'expired' if is_expired(note) else 'expires'} {note.expires[:10]}")
     tags = visible(f" [{', '.join(note.tags)}]") if note.tags else ""
@@ -141,7 +143,8 @@ def as_data(note: Note) -> dict[str, object]:
         "path": note.path,
         "scope": note.scope or note.vault,
     }
-    optional = ("updated", "source", "category", "key", "language", "expires", "supersedes", "superseded_by", "because")
+    optional = ("updated", "source", "category", "key", "language", "expires", "superseded_by", "because")
     data.update({name: getattr(note, name) for name in optional if getattr(note, name)})
+    data.update({"supersedes": list(note.supersedes)} if note.supersedes else {})
     data.update({name: True for name in ("pinned", "private") if getattr(note, name)})
     return data

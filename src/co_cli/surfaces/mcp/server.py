@@ -21,7 +21,8 @@ from co_cli.errors import CoError, Denied, Invalid, NotFound
 from co_cli.knowledge import open_knowledge
 from co_cli.surfaces.mcp.answers import answer, as_protocol_error, cut, failed, fitted
 from co_cli.surfaces.mcp.asking import ask_to_write, teller
-from co_cli.tools import TOOLS, Caller, told
+from co_cli.surfaces.mcp.project import carry
+from co_cli.tools import TOOLS, Answer, Caller, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,7 +147,9 @@ class _Offer:
                 refusal = error
             else:
                 if isinstance(allowed, types.InputRequiredResult):
-                    return allowed
+                    folder = await self._project.find(context, params)  # which was asked for before
+                    state = None if isinstance(folder, types.InputRequiredResult) else carry(folder)
+                    return allowed.model_copy(update={"request_state": state})
                 refusal = None if allowed else Denied("The user said no.", "Go on without it, or ask what to do instead.")
         if refusal:
             note = partial(tools.refused, name=params.name, arguments=params.arguments or {}, caller=CALLER)
@@ -263,10 +266,18 @@ def _name_of(context: Request) -> str:
 
 
 def _read(kb: KnowledgeBase, uri: str) -> str:
+    """The text of a resource; reading one is logged like a call."""
+    name = NOTE.rstrip("/") if uri.startswith(NOTE) else uri if uri in _RESOURCES else "co://"
+    result = tools.logged(kb, name, {"uri": uri}, CALLER, lambda kb, *_: _resource(kb, uri))
+    return str(result["display"])
+
+
+def _resource(kb: KnowledgeBase, uri: str) -> Answer:
     if uri == CONTEXT:
-        return kb.context(private=False).text
+        return Answer({"display": kb.context(private=False).text})
     if uri == HOT:
-        return told({"display": "\n".join(hot.line for hot in kb.context(private=False).hot)})
+        lines = "\n".join(hot.line for hot in kb.context(private=False).hot)
+        return Answer({"display": told({"display": lines})})
     if not uri.startswith(NOTE):
         raise NotFound(f"There is no resource {uri[:200]}.", f"There are {CONTEXT}, {HOT} and {NOTE}REF.")
     ref = unquote(uri.removeprefix(NOTE))
@@ -276,7 +287,8 @@ def _read(kb: KnowledgeBase, uri: str) -> str:
         raise NotFound(f"There is no note {ref}.", "list_memories and knowledge_list list what there is.")
     whole = note.text if part.is_whole else part.text
     text = cut(whole, _NOTE_BYTES)
-    return told({"display": text if text == whole else f"{text}\n… [the rest: {note.path}]"})
+    shown = text if text == whole else f"{text}\n… [the rest: {note.path}]"
+    return Answer({"display": told({"display": shown})}, (note,))
 
 
 def _argument(params: types.GetPromptRequestParams) -> str:

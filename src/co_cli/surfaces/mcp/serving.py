@@ -59,7 +59,7 @@ def serve_http(place: str, project: str | None = None, token_file: str = "") -> 
         print(f"Token, shown this once and kept in {token_file}: {token}", file=sys.stderr)
     else:
         print(f"The token is in {token_file}.", file=sys.stderr, flush=True)
-    anyio.run(_over_http, web_app(make_server(Project(project, ask=False)), token), listening)
+    anyio.run(_over_http, web_app(make_server(Project(project)), token), listening)
 
 
 def web_app(server: Server[Any], token: str) -> ASGIApp:
