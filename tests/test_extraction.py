@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import documents
@@ -13,6 +14,8 @@ from co_cli.errors import CoError, Corrupt, Invalid
 
 GOLDEN = Path(__file__).parent / "golden" / "articles"
 PAGE = b"<!doctype html><title>Tides</title><h1>Tides</h1><p>The moon pulls at the water, twice a day.</p>"
+PDF = documents.pdf(["Tides"])
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(99)
 
 
 def refused(raw: bytes, **said: str) -> CoError:
@@ -149,6 +152,16 @@ def test_source_code_and_data_are_blocks_that_name_their_language() -> None:
     assert extract(b"all:\n\ttrue\n", name="Makefile").markdown.startswith("```makefile")
 
 
+def test_a_notebook_is_its_texts_and_its_code() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Tides\n", "Twice a day."]},
+        {"cell_type": "code", "source": "height = 3", "outputs": [{"text": "much of it"}]},
+    ]
+    found = extract(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode(), name="t.ipynb")
+    assert (found.markdown, found.title) == ("# Tides\nTwice a day.\n\n```python\nheight = 3\n```", "Tides")
+    assert extract(b'{"cells": 3}', name="t.ipynb").markdown == '```json\n{"cells": 3}\n```'
+
+
 def test_a_plain_text_stays_as_it_is() -> None:
     found = extract(b"First line.\n\n  indented, 3 < 4 & <b>\n", name="My notes.txt")
     assert (found.markdown, found.title, found.kind) == ("First line.\n\n  indented, 3 < 4 & <b>", "My notes", "text")
@@ -189,6 +202,15 @@ def test_no_sign_that_acts_on_a_terminal_or_hides_text_comes_through() -> None:
     page = extract(f"<html><p>{raw.replace(chr(12), '')}</p></html>".encode()).markdown
     assert not any(sign < " " and sign != "\n" for sign in page)
     assert "\x1b" not in extract(b"x = '\x1b[31m'\n", name="a.py").markdown
+
+
+def test_what_is_not_installed_is_said_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if "site-packages" not in place])
+    for raw, package in ((PDF, "pypdfium2"), (PAGE, "trafilatura"), (PICTURE, "rapidocr")):
+        error = refused(raw)
+        assert (error.code, error.hint) == ("missing-extra", "Install it: pip install 'co-cli[articles]'")
+        assert package in error.message
+    assert extract(b"Plain text needs nothing.").kind == "text"
 
 
 def test_the_registry_says_what_each_kind_needs() -> None:
