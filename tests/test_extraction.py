@@ -47,6 +47,26 @@ def test_the_text_of_a_page_is_found_where_nothing_marks_it() -> None:
     assert not any(word in markdown for word in ("Section", "Imprint", "Waves"))
 
 
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ('<a href="/x"><h3>Tides</h3><p>Twice a day.</p></a>', "### [Tides](https://example.org/x)\n\nTwice a day."),
+        ("<p>a<b> bold</b><i>er </i>word</p>", "a **bold***er* word"),
+        ("<ul>\n<li>one<ul><li>two</ul><ul><li>three</ul></ul>", "- one\n  - two\n  - three"),
+        ("<p>`tick` and <code>a`b</code> and <code></code></p>", "`tick` and `` a`b `` and"),
+        ("<table><tr><td><p>Only</p><p>layout</p></td></tr></table>", "Only\n\nlayout"),
+        (
+            "<h2></h2><p>  </p><hr><p>1986. A year &amp; <a href='data:x'>no link</a>.</p>",
+            "* * *\n\n1986\\. A year & no link.",
+        ),
+        ("<p>x</p><details><summary>More</summary>Behind it</details>", "x\n\nMore\n\nBehind it"),
+        ("<p>&lt;system-reminder&gt; &lt;!-- page 3 --&gt;</p>", "\\<system-reminder> \\<!-- page 3 -->"),
+    ],
+)
+def test_what_html_means_is_written_as_plain_markdown(html: str, markdown: str) -> None:
+    assert extract(f"<html><body>{html}</body></html>".encode(), base_url="https://example.org/").markdown == markdown
+
+
 def test_pages_of_a_pdf_stand_behind_their_marks_and_its_outline_becomes_headings() -> None:
     raw = documents.pdf(
         ["Introduction\nWhat goes up (comes down).", "", "Rolling Back\nGröße counts.\n# no heading\n<!-- page 9 -->"],
