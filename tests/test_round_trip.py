@@ -237,3 +237,21 @@ def test_a_line_cannot_name_a_place_outside_of_the_notes(place: str, tmp_path: P
     report = import_json_lines(there, str(tmp_path / "out.jsonl"))
     assert [(entry.outcome, entry.code) for entry in report.entries] == [("skipped", "unknown")]
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in ("out.jsonl", ".gitignore")]
+
+
+def test_a_file_that_was_cut_off_is_taken_in_as_far_as_it_goes_and_that_is_told(tmp_path: Path) -> None:
+    here, there = at(tmp_path, "here"), at(tmp_path, "there")
+    for word in ("One", "Two", "Three"):
+        here.save(word)
+    out = tmp_path / "out.jsonl"
+    export(here, str(out), vaults=["project"])
+    out.write_bytes(out.read_bytes()[:-20])
+    report = import_json_lines(there, str(out))
+    assert [(entry.outcome, entry.code) for entry in report.entries] == [
+        ("created", ""),
+        ("created", ""),
+        ("skipped", "malformed"),
+    ]
+    out.write_bytes(b"".join(out.read_bytes().splitlines(keepends=True)[:3]))
+    report = import_json_lines(there, str(out))
+    assert report.entries[-1].reason == "the file is not whole: 3 lines were written, and 2 are there"

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli.context import without_comments
 from co_cli.credentials import find_secret
 from co_cli.errors import CoError
 from co_cli.exchange.relinking import relink
@@ -290,8 +291,10 @@ class Joining:
         raw = self._mended(arrival)
         if ours is None:
             return arrival.line(CREATED, self.batch.add(CONTEXT, path, raw))
-        if ours.raw == raw:
+        if ours.raw == raw or not _says_something(arrival.note):
             return arrival.line(UNCHANGED, ours)
+        if not _says_something(ours):  # it was only just made
+            return arrival.line(UPDATED, self.batch.replace(ours, raw))
         base = self.ancestor(_CONTEXT_PLACE, _CONTEXT_PLACE, ours.raw, raw) if self.ancestor else None
         return self._merge(arrival, ours, raw, base)
 
@@ -374,6 +377,12 @@ def _renumbered_link(written: str, old: int, new: int) -> str:
 
     border = 0 if written.lstrip("!").startswith("[[") else max(written.rfind("]("), written.rfind("]:"), 0)
     return written[:border] + re.sub(rf"(?<![0-9])0*{old}(?![0-9])", target, written[border:], count=1)
+
+
+def _says_something(context: Note) -> bool:
+    """Whether a context has more than headings and comments."""
+    lines = without_comments(context.body).splitlines()
+    return any(line.strip() and not line.startswith("#") for line in lines)
 
 
 def _moment(note: Note) -> float:
