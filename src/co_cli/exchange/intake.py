@@ -238,6 +238,9 @@ class _Memories:
             return _copied(entry, entry.same_as)
         known = self._batch.keyed(entry.category, entry.key) if entry.key else None
         put_away = self._batch.put_away(_as_kept(entry.text), entry.key)
+        replaced = known or next(iter(self._batch.twins(_as_kept(entry.text))), None)
+        if replaced and replaced.superseded_by:
+            return entry.became(UNCHANGED, replaced, "replaced", f"{replaced.superseded_by} took its place here")
         try:
             if known:
                 return self._revise(known, entry)

@@ -189,7 +189,7 @@ class Joining:
         born = self.batch.born(note)
         if born:
             return min(born, key=lambda known: (known.id != note.id, known.body != note.body))
-        keyed = self.batch.keyed(note.category, note.key) if note.key else None
+        keyed = self.batch.keyed(note.category, note.key, note.language) if note.key else None
         if keyed:
             return keyed
         here = [twin for twin in self.batch.twins(note.body) if twin.vault == note.vault and not (twin.key and note.key)]
