@@ -80,6 +80,17 @@ def test_what_only_one_side_changed_is_taken_over(kb: KnowledgeBase, other: Know
     assert set(merge_vault(kb, other.places.project).report.counts) == {"unchanged"}
 
 
+def test_what_was_replaced_there_is_replaced_here_even_if_no_journal_tells(kb: KnowledgeBase, other: KnowledgeBase) -> None:
+    kb.save("The queue is Redis", tags=["ops"])
+    root(other).mkdir(parents=True)
+    (root(other) / "memories").mkdir()
+    for name, raw in files(kb).items():
+        (root(other) / name).write_bytes(raw.replace(b"source:", b"superseded_by: 2\nsource:").replace(b"[ops]", b"[queue]"))
+    other.save("The queue is NATS")
+    assert fates(merge_vault(kb, other.places.project)) == [("updated", "1", ""), ("created", "2", "")]
+    assert (kb.get("1").superseded_by, kb.get("1").tags) == (2, ("ops", "queue"))
+
+
 def test_what_both_changed_stays_and_theirs_is_proposed(
     co: Co, kb: KnowledgeBase, other: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

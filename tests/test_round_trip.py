@@ -202,6 +202,23 @@ def test_a_note_that_changed_there_is_updated_and_one_that_changed_here_stays(fo
     assert there.get("1").body == "Mine"
 
 
+@FORMS
+def test_what_was_replaced_there_is_replaced_here_and_my_tags_stay_mine(form: str, tmp_path: Path) -> None:
+    here, there = at(tmp_path, "here"), at(tmp_path, "there")
+    here.save("The queue is Redis", tags=["ops"], pinned=True)
+    out = str(tmp_path / "out")
+    export(here, out, form=form, vaults=["project"])
+    IMPORTERS[form](there, out)
+    there.update("1", pinned=False)
+    here.save("The queue is NATS")
+    here.update("1", text=here.get("1").text.replace("source:", "superseded_by: 2\nsource:"))
+    note = here.get("1")
+    Path(note.path).write_text("".join(line for line in note.text.splitlines(keepends=True) if "updated" not in line))
+    export(here, out, form=form, vaults=["project"])
+    assert IMPORTERS[form](there, out).counts == {"created": 1, "updated": 1}
+    assert (there.get("1").superseded_by, there.get("1").pinned) == (2, False)
+
+
 def test_an_attachment_whose_name_is_taken_gets_another_with_its_article(tmp_path: Path) -> None:
     here, there = at(tmp_path, "here"), at(tmp_path, "there")
     article = b"---\nsource: https://example.org/talk\ntitle: Talk\nattachment: attachments/talk.pdf\n---\n\nWords\n"

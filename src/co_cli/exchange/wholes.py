@@ -247,23 +247,37 @@ class Joining:
             return arrival.line(UNCHANGED, ours)
         if arrival.by_text:
             return self._unite(arrival, ours)
+        same_words = ours.body == arrival.note.body
         if self.ancestor is None:
-            if _moment(arrival.note) <= _moment(ours):
-                if (ours.body, ours.tags) == (arrival.note.body, arrival.note.tags):
-                    return arrival.line(UNCHANGED, ours)
-                reason = f"{ours.ref} differs, and is as new or newer: it stays"
-                return arrival.line(SKIPPED, ours, "newer-here", reason)
-            return arrival.line(UPDATED, self.batch.replace(ours, raw))
+            if _moment(arrival.note) > _moment(ours):
+                return arrival.line(UPDATED, self.batch.replace(ours, raw))
+            return self._succeed(arrival, ours, raw) if same_words else self._left(arrival, ours)
         name = os.path.relpath(ours.path, self.batch.vault.root).replace(os.sep, "/")
         base = self.ancestor(name, arrival.whole.place, ours.raw, raw)
-        if fold(ours.body) == fold(arrival.note.body) and base is None:
+        if base is None and not same_words and fold(ours.body) == fold(arrival.note.body):
             return self._unite(arrival, ours)
-        return self._merge(arrival, ours, raw, base)
+        return self._merge(arrival, ours, raw, base, same_words=same_words)
 
-    def _merge(self, arrival: _Arrival, ours: Note, raw: bytes, base: bytes | None) -> ImportEntry:
+    def _left(self, arrival: _Arrival, ours: Note) -> ImportEntry:
+        return arrival.line(SKIPPED, ours, "newer-here", f"{ours.ref} differs, and is as new or newer: it stays")
+
+    def _succeed(self, arrival: _Arrival, ours: Note, raw: bytes) -> ImportEntry:
+        """A memory whose words are the same learns what it replaced, and what replaced it; its own tags and marks stay."""
+        fields = parse_frontmatter(raw.decode("utf-8"))[0]
+        known = parse_frontmatter(ours.text)[0]
+        news = {name: fields[name] for name in ("supersedes", "superseded_by") if fields.get(name) and not known.get(name)}
+        if not news:
+            same = ours.tags == arrival.note.tags
+            return arrival.line(UNCHANGED, ours) if same else self._left(arrival, ours)
+        after = replace_fields(ours.text, news).encode("utf-8")
+        return arrival.line(UPDATED, self.batch.replace(ours, after))
+
+    def _merge(
+        self, arrival: _Arrival, ours: Note, raw: bytes, base: bytes | None, *, same_words: bool = False
+    ) -> ImportEntry:
         bullets = ours.kind == CONTEXT
         merged = merge(base, ours.raw, raw, by_bullets=bullets)
-        if merged.conflicts or (base is None and not bullets):
+        if merged.conflicts or (base is None and not bullets and not same_words):
             proposed = merge(base, ours.raw, raw, by_bullets=bullets, names=SideNames(take_theirs=True)).raw
             place = (ours.ref, ours.kind, ours.vault, ours.path)
             self.divergences.append(Divergence(*place, base, ours.raw, raw, proposed, arrival.whole.file))
