@@ -168,6 +168,7 @@ def test_a_plain_text_stays_as_it_is() -> None:
         (b"import os\n", {"name": "a.py", "content_type": "text/plain"}, "code"),
         (b"From: a@b.c\nTo: d@e.f\nSubject: Hello\nDate: x\n\nHello", {"content_type": "text/plain"}, "mail"),
         (b"From: here\n\nto there", {}, "text"),
+        (b"GIF89a is what such a picture begins with, as %PDF-1.7 is for others", {"content_type": "image/gif"}, "text"),
     ],
 )
 def test_what_a_document_is_counts_and_not_what_it_is_called(raw: bytes, said: dict[str, str], kind: str) -> None:
@@ -202,8 +203,10 @@ def test_a_very_long_text_is_cut_between_paragraphs_and_says_so() -> None:
     found = extract(raw, name="long.txt")
     assert 1_800_000 < len(found.markdown) <= 2_000_000
     assert found.markdown.endswith("word")
-    assert found.notices == ("Only the first 2,000,000 of 3,005,997 characters are kept.",)
+    assert found.notices == ("Only the first 2,000,000 characters are kept.",)
     assert extract(raw, name="long.py").markdown.endswith("\n```")
+    for encoding in ("utf-8", "utf-16-le", "utf-32-be", "cp1252"):
+        assert extract(("Größe und Maß\n" * 700_000).encode(encoding)).markdown.endswith("Größe und Maß"), encoding
 
 
 def test_an_empty_document_is_refused() -> None:

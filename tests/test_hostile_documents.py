@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -170,6 +172,44 @@ def test_nothing_is_printed_or_left_behind(
             extract(raw)
     assert capfd.readouterr() == ("", "")
     assert not list((tmp_path / "tmp").iterdir())
+
+
+ASKING = """
+import sys
+from co_cli.articles.document import Original
+from co_cli.articles.reader import Desk
+
+desk = Desk()
+desk._running()
+print(desk._process.pid, flush=True)
+desk.read("stuck_reader:hang", Original(b"x"))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked at in /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_reader_never_outlives_the_command(sent: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "stuck_reader.py").write_text(STUCK)
+    variables = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKING], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=variables
+    ) as asking:
+        assert asking.stdout is not None
+        reader = int(asking.stdout.readline())
+        time.sleep(0.3)
+        asking.send_signal(sent)
+        assert asking.wait(10)
+    until = time.monotonic() + 10
+    while runs(reader) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not runs(reader)
+
+
+def runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.fixture

@@ -17,8 +17,15 @@ def test_pictures_of_every_format_are_read() -> None:
     for form in ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP"):
         found = extract(documents.picture(LINES, form), name="scan.txt")
         assert (found.markdown, found.kind, found.pages) == ("\n".join(LINES), "image", 0)
-    found = extract(documents.picture(LINES, mode="1"))
-    assert found.markdown == "\n".join(LINES)
+    for mode in ("1", "P", "I;16", "CMYK"):
+        form = "TIFF" if mode in ("I;16", "CMYK") else "PNG"
+        assert extract(documents.picture(LINES, form, mode=mode)).markdown == "\n".join(LINES), mode
+
+
+def test_a_picture_of_a_long_page_is_read_to_its_end() -> None:
+    lines = [f"This is line number {number}" for number in range(100, 145)]
+    found = extract(documents.picture(lines, size=(800, 2800)))
+    assert [line for line in found.markdown.split("\n") if line] == lines
 
 
 def test_scanned_pages_stand_behind_their_marks_and_blank_ones_are_left_out() -> None:

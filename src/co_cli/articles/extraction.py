@@ -106,7 +106,7 @@ def _finished(kind: Kind, original: Original, found: Extracted) -> Extracted:
         raise no_text("document")
     notices = found.notices
     if len(markdown) > CHARACTERS:
-        notices += (f"Only the first {CHARACTERS:,} of {len(markdown):,} characters are kept.",)
+        notices += (f"Only the first {CHARACTERS:,} characters are kept.",)
         markdown = _closed(shortened(markdown, CHARACTERS))
     base = original.name.replace("\\", "/").rpartition("/")[2]
     stem = base.rpartition(".")[0] or base

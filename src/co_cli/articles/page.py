@@ -139,6 +139,7 @@ def _found(tree: Any, base: str) -> Any:  # noqa: ANN401
             include_tables=True,
             include_comments=False,
             favor_recall=True,
+            date_extraction_params={"extensive_search": False, "original_date": True},
         )
     except Exception:  # noqa: BLE001 - whatever it is: there is another way
         return None

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _DOTS = 200
 """Dots an inch at which a page is drawn to be looked at."""
 _POINTS = 72
-_SIDE = 3000
-"""Dots along the longer side of a page that is drawn: paper may be as large as a wall."""
+_LEADER = re.compile(r"(?:[ \t]?[.·…]){6,}[ \t]?")
+"""The dots between a title and the number of its page."""
 _HYPHEN = re.compile("(?<=\\w)[\ufffe\x02\xad]\\n?(?=\\w)")
 _POSING = re.compile(r"^(?=#{1,6}(?:\s|$)|```|~~~|={3,}\s*$|-{3,}\s*$)", re.MULTILINE)
 _TOOL_TITLE = re.compile(
@@ -103,7 +103,7 @@ class _Looks:
             self._too_late.append(number)
             return ""
         width, height = page.get_size()
-        scale = min(_DOTS / _POINTS, _SIDE / max(width, height, 1))
+        scale = min(_DOTS / _POINTS, pictures.SIDE / max(width, height, 1))  # paper may be as large as a wall
         bitmap = page.render(scale=scale, rev_byteorder=True, may_draw_forms=False)
         try:
             found = pictures.text_of(bitmap.to_pil().convert("RGB"))
@@ -145,7 +145,7 @@ def _page_text(document: Any, place: int, looks: _Looks, titles: list[tuple[int,
                 text = layer.get_text_bounded()
             finally:
                 layer.close()
-            text = clean(_HYPHEN.sub("", text.replace("\r\n", "\n")))
+            text = clean(_LEADER.sub(" … ", _HYPHEN.sub("", text.replace("\r\n", "\n"))))
             if not any(sign.isalnum() for sign in text):
                 drawn = next(iter(page.get_objects(max_depth=1)), None)
                 text = clean(looks.text(page, place + 1)) or text if drawn is not None else text
@@ -186,7 +186,7 @@ def _with_headings(text: str, titles: list[tuple[int, str]]) -> str:
             place = folded.index(wanted)
             folded[place] = ""
             lines[place] = f"\n{'#' * min(level + 2, 6)} {lines[place].strip()}\n"
-    return "\n".join(lines).strip()
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def _title(said: dict[str, str]) -> str:

@@ -253,7 +253,11 @@ def _marked_one(outcome: Outcome, notes: Mapping[str, Note | None]) -> Outcome:
     for ref in concerned(proposal) if proposal.action != TOPIC else ():
         if notes[ref] is None:
             return Outcome(proposal, REFUSED, NotFound(f"There is no note {ref}.", "`co list` shows what there is."))
-    return outcome._replace(proposal=proposal._replace(seen=tuple(mark_of(notes[ref]) for ref in concerned(proposal))))
+    meant = [notes[ref] for ref in concerned(proposal)]
+    fields = dict(proposal.fields)
+    if any(note and note.private for note in meant):  # what is said of a private note is as private
+        fields["private"] = True
+    return outcome._replace(proposal=proposal._replace(seen=tuple(map(mark_of, meant)), fields=fields))
 
 
 def _unguarded(proposal: Proposal) -> Proposal:

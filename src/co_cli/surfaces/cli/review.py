@@ -139,7 +139,7 @@ class _Card(NamedTuple):
         came = [session, f"notes {', '.join(refs)}" if refs else "", proposal.created[:10]]
         lines.append(f"  from: {visible(' · '.join(filter(None, came)))}")
         if self.error:
-            lines.append(paint(f"  as it stands: {visible(self.error.message)}", "yellow", sys.stderr))
+            lines.append(paint(f"  it cannot be done: {visible(self.error.message)}", "yellow", sys.stderr))
         elif self.changed:
             lines.append(paint(f"  look twice: {', '.join(self.changed)} has changed since", "yellow", sys.stderr))
         lines += [paint(f"  look twice: it {visible(doubt)}", "yellow", sys.stderr) for doubt in self.doubts[:_DOUBTS]]
@@ -291,21 +291,22 @@ class _Review:
     def _answered(self, card: _Card) -> bool:
         """Ask about one until there is an answer; returns whether to go on."""
         proposal = card.proposal
-        edit = ["e edit first"] if proposal.content else []
-        choices = ["y yes", "n no", *edit, "l later", "a all of its kind", "q end", "? help"]
+        edit = ["e edit"] if proposal.content else []
+        yes, every = (["y yes"], ["a all of its kind"]) if card.seen is not None else ([], [])
+        choices = [*yes, "n no", *edit, "l later", *every, "q end", "? help"]
         while True:
-            answer = _typed(f"{paint('Accept this?', 'bold', sys.stderr)} {' · '.join(choices)} › ")
+            answer = _typed(f"{paint('Accept?', 'bold', sys.stderr)} {' · '.join(choices)} › ")
             match answer if answer is None else answer.lower():
                 case None | "q" | "quit":
                     return False
-                case "y" | "yes":
+                case "y" | "yes" if yes:
                     self._finish(proposal, self._decided.decide(proposal, "accept", seen=card.seen))
                 case "n" | "no":
                     reason = _typed("Why not? (Enter: no reason) › ") or ""
                     self._finish(proposal, self._decided.decide(proposal, "reject", reason=reason))
                 case "l" | "later":
                     self._finish(proposal, self._decided.decide(proposal, "later"))
-                case "a" | "all":
+                case "a" | "all" if every:
                     self._accept_all(card)
                 case "e" | "edit" if edit:
                     if not self._edited(proposal):
