@@ -24,6 +24,7 @@ from co_cli.learning.phrases import (
     bare,
     begins_anew,
     is_said,
+    lasts,
     phrase_of,
 )
 from co_cli.learning.speech import spoken
@@ -115,13 +116,13 @@ def _clause(clause: str, meanings: frozenset[str]) -> tuple[str, str] | None:
     """The phrase that a sentence is, from where it begins to be one."""
     if not is_said(clause) or _in_quotes(clause):
         return None
-    phrase = phrase_of(clause, meanings)
+    phrase = phrase_of(clause, meanings) if lasts(clause) else ""
     if phrase:
         return phrase, clause
     for joint in _JOINT.finditer(clause):
-        rest = clause[joint.end() :]
-        if begins_anew(rest) and is_said(rest):
-            phrase = phrase_of(rest, meanings - {ASKED_FOR})
+        rest, more = bare(clause[joint.end() :])
+        if (more or begins_anew(rest)) and is_said(rest) and lasts(rest):
+            phrase = phrase_of(rest, more | meanings - {ASKED_FOR})
             if phrase:
                 return phrase, rest
     return None

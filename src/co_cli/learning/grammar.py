@@ -19,7 +19,10 @@ class Grammar(NamedTuple):
 
     leads: tuple[tuple[str, re.Pattern[str]], ...]
     """What leads into a statement, and what that says of it; an empty text for fillers."""
+    unsaid: tuple[re.Pattern[str], ...]
+    """What makes of a whole sentence none that says something: questions, guesses, what others say, jokes."""
     passing: tuple[re.Pattern[str], ...]
+    """What makes of a clause one about this moment."""
     phrases: tuple[tuple[str, re.Pattern[str]], ...]
     others: dict[str, re.Pattern[str]]
 
@@ -46,8 +49,8 @@ def english() -> Grammar:
         [(line.partition(": ")[0], _compiled(_filled(line.partition(": ")[2], parts))) for line in sections[name]]
         for name in ("phrases", "others")
     )
-    passing = (_compiled(_filled(line, parts)) for line in sections["passing"])
-    return Grammar(tuple(leads), tuple(passing), tuple(phrases), dict(others))
+    unsaid, passing = (tuple(_compiled(_filled(line, parts)) for line in sections[name]) for name in ("unsaid", "passing"))
+    return Grammar(tuple(leads), unsaid, passing, tuple(phrases), dict(others))
 
 
 def _sections(text: str) -> dict[str, list[str]]:

@@ -53,8 +53,13 @@ def _tails(sentence: str) -> Iterator[str]:
 
 
 def is_said(sentence: str) -> bool:
-    """Whether a sentence states something that may hold beyond the moment, in the words of the person who says it."""
-    return not any(each.search(sentence) for each in english().passing)
+    """Whether a sentence states something, in the words of the person who says it."""
+    return not any(each.search(sentence) for each in english().unsaid)
+
+
+def lasts(clause: str) -> bool:
+    """Whether what a clause states may hold beyond the moment."""
+    return not any(each.search(clause) for each in english().passing)
 
 
 def begins_anew(words: str) -> bool:

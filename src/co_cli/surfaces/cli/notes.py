@@ -100,7 +100,9 @@ def _is_drafting(arguments: Namespace) -> bool:
     if (given and arguments.text) or len(given) > 1:
         raise Invalid("A text, --auto and --from are three different things.", "Give one of them.")
     if not given and not arguments.text:
-        raise Invalid("There is nothing to remember.", 'Say it in a sentence: co learn "We use pytest."')
+        raise Invalid(
+            "There is nothing to remember.", 'Say it in a sentence: co learn "We use pytest." See: co learn --help'
+        )
     if not arguments.transcripts and (arguments.since or arguments.dry_run or arguments.with_model):
         raise Invalid("--since, --dry-run and --with-model are for --from.", "Name the transcripts: co learn --from PATH")
     if not given:
