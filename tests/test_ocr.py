@@ -35,6 +35,18 @@ def test_scanned_pages_stand_behind_their_marks_and_blank_ones_are_left_out() ->
     assert found.notices == ("Read by OCR: pages 1, 3.",)
 
 
+def test_a_scanned_page_with_a_number_written_on_it_is_read_all_the_same() -> None:
+    import io
+
+    from pypdf import PdfReader, PdfWriter
+
+    writer = PdfWriter(clone_from=io.BytesIO(documents.scan([LINES])))
+    writer.pages[0].merge_page(PdfReader(io.BytesIO(documents.pdf(["7"]))).pages[0])
+    content = io.BytesIO()
+    writer.write(content)
+    assert "\n".join(LINES) in extract(content.getvalue()).markdown
+
+
 def test_a_picture_without_letters_is_said_to_hold_no_text() -> None:
     for raw in (documents.picture([]), documents.scan([[]])):
         with pytest.raises(CoError) as caught:

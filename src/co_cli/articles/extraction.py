@@ -66,6 +66,7 @@ _KINDS = (
     Kind("epub", "EPUB books", "co_cli.articles.epub:read_epub", ("lxml",)),
     Kind("mail", "Messages", "co_cli.articles.mail:read_mail", ("lxml",)),
     Kind("markdown", "Markdown files", "co_cli.articles.plain:read_markdown", apart=False),
+    Kind("notebook", "Notebooks", "co_cli.articles.plain:read_notebook", apart=False),
     Kind("code", "Source code and data", "co_cli.articles.plain:read_code", apart=False),
     Kind("text", "Plain texts", "co_cli.articles.plain:read_text", apart=False),
 )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _DOTS = 200
 """Dots an inch at which a page is drawn to be looked at."""
 _POINTS = 72
+_FEW, _IMAGE = 30, 3
+"""Letters that a page may have and still be a picture of one; what pypdfium2 calls a picture."""
 _LEADER = re.compile(r"(?:[ \t]?[.·…]){6,}[ \t]?")
 """The dots between a title and the number of its page."""
 _HYPHEN = re.compile("(?<=\\w)[\ufffe\x02\xad]\\n?(?=\\w)")
@@ -146,15 +148,30 @@ def _page_text(document: Any, place: int, looks: _Looks, titles: list[tuple[int,
             finally:
                 layer.close()
             text = clean(_LEADER.sub(" … ", _HYPHEN.sub("", text.replace("\r\n", "\n"))))
-            if not any(sign.isalnum() for sign in text):
-                drawn = next(iter(page.get_objects(max_depth=1)), None)
-                text = clean(looks.text(page, place + 1)) or text if drawn is not None else text
+            if _needs_a_look(page, text):
+                seen = clean(looks.text(page, place + 1))
+                text = seen if len(seen) > len(text) else text
         finally:
             page.close()
     except pypdfium2.PdfiumError:
         damaged.append(place + 1)
         return ""
     return _with_headings(without_page_marks(_POSING.sub(r"\\", text)), titles) if text.strip() else ""
+
+
+def _needs_a_look(page: Any, text: str) -> bool:  # noqa: ANN401
+    """Whether a page is drawn and not written; one that was scanned may have a number written on it."""
+    letters = sum(sign.isalnum() for sign in text)
+    if letters > _FEW:
+        return False
+    for thing in page.get_objects(max_depth=2):
+        if not letters:
+            return True
+        left, bottom, right, top = thing.get_bounds()
+        width, height = page.get_size()
+        if thing.type == _IMAGE and (right - left) * (top - bottom) > width * height / 2:
+            return True
+    return False
 
 
 def _headings(document: Any) -> dict[int, list[tuple[int, str]]]:  # noqa: ANN401

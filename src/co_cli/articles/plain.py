@@ -65,6 +65,24 @@ def read_code(original: Original, alive: SignOfLife) -> Extracted:  # noqa: ARG0
     return Extracted(markdown=block, title=name, notices=_notices(text, encoding))
 
 
+def read_notebook(original: Original, alive: SignOfLife) -> Extracted:
+    """The texts and the code of a notebook, in their order; what the code put out is left out."""
+    import json
+
+    from co_cli.articles.cleaning import clean, fenced
+
+    text, encoding = decoded(original.raw, original.charset)
+    try:
+        notebook = json.loads(text)
+        language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
+        cells = [(cell["cell_type"], "".join(cell["source"])) for cell in notebook["cells"]]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return read_code(original._replace(name=f"{original.name}.json"), alive)
+    shown = [fenced(clean(source), str(language)) if kind == "code" else source for kind, source in cells if source.strip()]
+    heading = next(filter(None, (_HEADING.search(source) for kind, source in cells if kind == "markdown")), None)
+    return Extracted(markdown="\n\n".join(shown), title=heading[1] if heading else "", notices=_notices(text, encoding))
+
+
 def _beginning(raw: bytes) -> bytes:
     """As much of a text as can be kept, up to the end of a line: more would only take memory."""
     limit = _WIDEST * (CHARACTERS + 1)

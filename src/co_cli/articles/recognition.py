@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from co_cli.articles.document import Original
 
 _HEAD = 64 * 1024
-_PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_GIF = (b"GIF87a", b"GIF89a")
 _BITMAP_HEADERS = (12, 40, 52, 56, 64, 108, 124)
 _PDF, _PACKED, _RICH_TEXT = b"%PDF-", b"PK\x03\x04", b"{\\rtf"
 _START = 1024
@@ -70,7 +71,7 @@ _LANGUAGES = """
 awk batch:bat,cmd bibtex:bib c:c,h clojure:clj,cljs cmake cpp:cc,cpp,cxx,hh,hpp,hxx csharp:cs css csv dart
 diff:diff,patch dockerfile elixir:ex,exs elm erlang:erl fish fortran:f,f90 fsharp:fs go graphql:graphql,gql
 groovy:gradle,groovy haskell:hs hcl:hcl,tf ini:cfg,conf,ini java javascript:cjs,js,mjs
-json:geojson,ipynb,json,jsonl,ndjson jsx julia:jl kotlin:kt,kts latex:sty,tex less lisp:el,lisp,scm lua
+json:geojson,json,jsonl,ndjson jsx julia:jl kotlin:kt,kts latex:sty,tex less lisp:el,lisp,scm lua
 makefile:mk,makefile nim nix objectivec:m,mm ocaml:ml,mli pascal:pas perl:pl,pm php powershell:ps1 properties
 protobuf:proto python:py,pyi,pyw r ruby:rb rust:rs sass scala scss shell:bash,sh,zsh solidity:sol sql svelte swift tcl
 toml tsv tsx typescript:cts,mts,ts v verilog:sv vbnet:vb vhdl:vhd vim vue xml:atom,opml,plist,rss,svg,xml,xsd,xsl,xslt
@@ -106,7 +107,7 @@ def recognise(original: Original) -> str:
     binary = is_binary(raw)  # a text may begin with any letters, such as GIF89a
     if raw[:_START].lstrip().startswith(_PDF) or (binary and _PDF in raw[:_START]):
         return "pdf"
-    if binary and _is_picture(raw):
+    if _is_picture(raw) or (binary and raw.startswith(_GIF)):
         return "image"
     if binary or raw.startswith(_RICH_TEXT):
         raise _not_read(_other(raw))
@@ -177,6 +178,8 @@ def _text(original: Original) -> str:
         return "mail"
     if (media in ("text/html", "application/xhtml+xml") or suffix in ("html", "htm", "xhtml")) and _TAG.search(head):
         return "html"
+    if suffix == "ipynb" or media == "application/x-ipynb+json":
+        return "notebook"
     return "code" if language_of(original) else "text"
 
 

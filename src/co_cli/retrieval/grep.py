@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.chunking import split
-from co_cli.citation import nearest, packed
 from co_cli.note import MEMORY, instant
 from co_cli.pages import without_marks
 from co_cli.retrieval.hit import ALL, ANY, FILTER, PHRASE, Hit, Recalled, Why
@@ -24,6 +23,7 @@ from co_cli.succession import Succession
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from co_cli.chunking import Passage
     from co_cli.note import Note, Problem
     from co_cli.query import Query
     from co_cli.retrieval.hit import Filter
@@ -64,13 +64,20 @@ def _passage(hit: Hit) -> Hit:
     best = max(range(len(passages)), key=lambda place: sum(word in texts[place] for word in hit.why.words))
     shown = passages[best]
     content = hit.note.body[shown.start : shown.end]
+    return Hit(hit.note, hit.score, hit.why, content, shown.heading, shown.line, _anchor(hit, shown, content), shown.page)
+
+
+def _anchor(hit: Hit, passage: Passage, content: str) -> str:
+    """The name of the heading in a passage under which most of what was found stands."""
+    if not passage.sections:
+        return passage.anchor
+    from co_cli.citation import nearest, packed
 
     def held(text: str) -> list[str]:
         folded = " ".join(_fold(text).split())
         return [word for word in hit.why.words if word in folded]
 
-    anchor = nearest(packed(shown.anchor, shown.sections), content, held)
-    return Hit(hit.note, hit.score, hit.why, content, shown.heading, shown.line, anchor, shown.page)
+    return nearest(packed(passage.anchor, passage.sections), content, held)
 
 
 def is_whole(hit: Hit) -> bool:
