@@ -87,6 +87,11 @@ def _review(arguments: Namespace) -> int:
     if not wanted:
         say(_nothing(len(listing.proposals)))
         return 0
+    return ask_about(kb, wanted, arguments)
+
+
+def ask_about(kb: KnowledgeBase, wanted: Sequence[Proposal], arguments: Namespace) -> int:
+    """Show these proposals one after the other, and ask; returns the exit code."""
     return _Review(kb, wanted).run(arguments)
 
 
