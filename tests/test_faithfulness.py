@@ -217,7 +217,7 @@ def test_other_texts_are_no_summaries(body: str) -> None:
 def test_of_other_words_only_the_citation_can_be_taken_out() -> None:
     body = "We deploy on Fridays [1], never before 3pm [1, 2]. See [the page](x) and a[1]."
     assert cited(body) == ("1", "2")
-    assert without(body, {"1"}) == ("We deploy on Fridays , never before 3pm [2]. See [the page](x) and a[1].", False)
+    assert without(body, {"1"}) == ("We deploy on Fridays, never before 3pm [2]. See [the page](x) and a[1].", False)
 
 
 def test_of_a_summary_nothing_is_left_without_its_only_source() -> None:

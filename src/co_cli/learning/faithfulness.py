@@ -26,7 +26,7 @@ class Lapse(NamedTuple):
     """Something that a summary has otherwise than its sources."""
 
     what: str
-    """``drops``, ``adds``, ``mixes up``, ``leaves out``, ``cites``: what it does."""
+    """What it does: ``drops``, ``adds``, ``mixes up``, ``contradicts``, ``leaves out``, ``cites``."""
     kind: str
     shown: str
     """The words that it is about."""
@@ -44,6 +44,8 @@ class Lapse(NamedTuple):
                 )
             case "mixes up":
                 return f"puts “{words}” of {self.ref} beside what another source says"
+            case "contradicts":
+                return f"contradicts {self.ref}: “{words}”"
             case "leaves out":
                 return f"leaves {self.ref} out"
         return f"cites {self.ref or 'nothing'} for “{words}”"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _REF = r"(?:g:)?[1-9][0-9]{0,17}"
 _REFS = rf"{_REF}(?:\s*,\s*{_REF})*"
 _CITATION = re.compile(rf"\s*\[(?P<refs>{_REFS})\]\s*\Z")
-_WITHIN = re.compile(rf"(?<![\w\]\[])\[(?P<refs>{_REFS})\](?![\[(:])")
+_WITHIN = re.compile(rf"(?P<gap> ?)(?<![\w\]\[])\[(?P<refs>{_REFS})\](?![\[(:])")
 _BULLET, _INDENT = "- ", "  "
 
 
@@ -141,4 +141,4 @@ def without(body: str, gone: Collection[str]) -> tuple[str, bool]:
 
 def _bracket(found: re.Match[str], gone: Collection[str]) -> str:
     left = [ref for ref in refs_in(found["refs"]) if ref not in gone]
-    return f"[{', '.join(left)}]" if left else ""
+    return f"{found['gap']}[{', '.join(left)}]" if left else ""

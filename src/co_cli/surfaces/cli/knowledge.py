@@ -26,6 +26,10 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     same, has expired, was long unused, or names what the project no longer has, is proposed for `co review`; nothing is
     changed.
 
+    --summarize groups memories that speak of the same, and proposes one in place of each group: their own words as a list,
+    or those of the model that is configured where they keep every number, name, date and negation. The originals go to
+    the archive when you accept. Named memories are one group.
+
     The index is kept up to date by every search; --reindex is for the day when you do not trust it. Interrupt it when you
     like: the next --reindex goes on where it was.
 
@@ -33,6 +37,8 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
         co knowledge --list
         co knowledge --reindex
         co knowledge --check --dry-run
+        co knowledge --summarize
+        co knowledge --summarize 12 15 18 --no-model
         co knowledge --archive 12 15
         co knowledge --restore 12
         co knowledge --export ~/notes
@@ -46,16 +52,20 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     what.add_argument(
         "--check", action="store_true", help="find memories that contradict each other, say the same, or are worn"
     )
+    what.add_argument("--summarize", nargs="*", metavar="REF", help="propose one memory in place of several")
     what.add_argument("--archive", nargs="+", metavar="REF", help="put these notes into the archive")
     what.add_argument("--restore", nargs="+", metavar="REF", help="bring these notes back from the archive")
     what.add_argument("--export", metavar="PATH", help="write the notes to a folder or a file")
     add_list_arguments(parser)
     add_export_arguments(parser)
+    parser.add_argument("--no-model", action="store_true", help="summarize in the words of the notes alone")
     return _knowledge
 
 
 def _knowledge(arguments: Namespace) -> None:
     check_export(arguments)
+    if arguments.no_model and arguments.summarize is None:
+        raise Invalid("--no-model goes with --summarize.", "Leave it out: nothing else asks a model.")
     kb = open_knowledge()
     if arguments.list:
         print_list(arguments, kb)
@@ -69,6 +79,11 @@ def _knowledge(arguments: Namespace) -> None:
         from co_cli.surfaces.cli.checking import print_check
 
         print_check(arguments, kb)
+        return
+    if arguments.summarize is not None:
+        from co_cli.surfaces.cli.summaries import print_summaries
+
+        print_summaries(arguments, kb)
         return
     if arguments.reindex:
         _reindex(arguments, kb)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from co_cli.learning.inbox import Proposal
 
 _UNTIL = "1w"
+_DOUBTS = 5
+"""Doubts that are told at most."""
 _HELP = """y  yes: do what is shown, as one change; `co undo` takes it back
 n  no: the same is not proposed again, in whatever words
 e  edit the text in your editor first; then you are asked again
@@ -85,6 +87,11 @@ def _review(arguments: Namespace) -> int:
     if not wanted:
         say(_nothing(len(listing.proposals)))
         return 0
+    return ask_about(kb, wanted, arguments)
+
+
+def ask_about(kb: KnowledgeBase, wanted: Sequence[Proposal], arguments: Namespace) -> int:
+    """Show these proposals one after the other, and ask; returns the exit code."""
     return _Review(kb, wanted).run(arguments)
 
 
@@ -122,6 +129,8 @@ class _Card(NamedTuple):
     changes: tuple[FileChange, ...] = ()
     error: CoError | None = None
     """Why it cannot be accepted as it stands."""
+    doubts: Sequence[str] = ()
+    """What a merge has otherwise than the notes that it would replace."""
 
     @property
     def lines(self) -> list[str]:
@@ -138,6 +147,7 @@ class _Card(NamedTuple):
             lines.append(paint(f"  it cannot be done: {visible(self.error.message)}", "yellow", sys.stderr))
         elif self.changed:
             lines.append(paint(f"  look twice: {', '.join(self.changed)} has changed since", "yellow", sys.stderr))
+        lines += [paint(f"  look twice: it {visible(doubt)}", "yellow", sys.stderr) for doubt in self.doubts[:_DOUBTS]]
         return lines
 
     @property
@@ -157,6 +167,7 @@ class _Card(NamedTuple):
         known.update(fields=dict(proposal.fields), refs=list(proposal.refs), evidence=_evidence(proposal))
         error = {"kind": self.error.kind, "message": self.error.message, "hint": self.error.hint} if self.error else None
         whole = {"id": proposal.ref, **known, "private": proposal.private, "waits": inbox.is_due(proposal)}
+        whole["doubts"] = [*self.doubts]
         return {**whole, "changed_since": [*self.changed], "difference": self.difference, "error": error}
 
 
@@ -165,8 +176,10 @@ def _evidence(proposal: Proposal) -> dict[str, object]:
 
 
 def _card(kb: KnowledgeBase, proposal: Proposal) -> _Card:
+    from co_cli.learning.summaries import doubts
+
     try:
-        return _Card(proposal, inbox.changed_since(kb, proposal), inbox.changes(kb, proposal))
+        return _Card(proposal, inbox.changed_since(kb, proposal), inbox.changes(kb, proposal), None, doubts(kb, proposal))
     except CoError as error:
         return _Card(proposal, error=error)
 
