@@ -50,6 +50,15 @@ def test_files_of_one_name_in_several_folders_are_kept_apart(kb: KnowledgeBase, 
     assert [entry.ref for entry in report.entries] == ["topic:api_readme", "topic:web_readme"]
 
 
+def test_a_name_that_no_topic_can_have_costs_no_text(kb: KnowledgeBase, tmp_path: Path) -> None:
+    names = ["x" * 120 + ".md", "x" * 119 + "y.md", "!!!.md", "\u732b" * 70 + ".md", "Note.md", "note.markdown"]
+    for number, name in enumerate(names):
+        put(tmp_path / "in" / name, f"Text {number}\n")
+    assert import_markdown(kb, str(tmp_path / "in")).counts == {"created": 6}
+    assert sorted(note.body for note in kb.topics().notes) == [f"Text {number}" for number in range(6)]
+    assert import_markdown(kb, str(tmp_path / "in")).counts == {"unchanged": 6}
+
+
 def test_a_file_that_changed_there_is_taken_and_a_topic_that_changed_here_stays(kb: KnowledgeBase, tmp_path: Path) -> None:
     one = put(tmp_path / "in" / "one.md", "First\n")
     put(tmp_path / "in" / "two.md", "First\n")

@@ -67,6 +67,11 @@ def test_what_looks_like_a_secret_is_refused_and_the_rest_goes_on(kb: KnowledgeB
     assert "ghp_" not in repr(lines)
 
 
+def test_a_vault_is_not_made_for_nothing(kb: KnowledgeBase, project: Path) -> None:
+    kept(kb, fact("token = ghp_" + "a1" * 20))
+    assert not (project / ".co-cli").exists()
+
+
 def test_a_memory_of_mine_that_says_the_same_is_left_as_it_is(kb: KnowledgeBase) -> None:
     mine = kb.save("We deploy on Fridays", tags=["ops"]).note
     (line,) = kept(kb, fact("we deploy on fridays.", tags=["imported"]))

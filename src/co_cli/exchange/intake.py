@@ -8,6 +8,7 @@ It can be done again: what is there already stays as it is, and so does what was
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -168,9 +169,10 @@ def in_one_change(
             batch.hand_over(draft)
             draft.summary = f"{_DONE[operation]} {what}: {_counted(lines)}"
 
-    if dry_run:
-        kb.rehearse(act)
-        return tuple(as_rehearsed(lines))
+    if dry_run or not os.path.isdir(kb.vault(vault).root):  # a vault is not made for nothing
+        changes = kb.rehearse(act)
+        if dry_run or not changes:
+            return tuple(as_rehearsed(lines) if dry_run else lines)
     act(kb)
     return tuple(lines)
 
