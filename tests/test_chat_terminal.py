@@ -14,6 +14,7 @@ from terminals import Terminal, terminal
 from co_cli import KnowledgeBase
 from co_cli.learning import inbox
 from co_cli.learning.inbox import Proposal
+from co_cli.settings import change_setting
 
 GOLDEN = Path(__file__).parent / "golden" / "chat"
 ENTER, CTRL_C, CTRL_D, CTRL_R, ALT_ENTER = "\r", "\x03", "\x04", "\x12", "\x1b\r"
@@ -95,6 +96,24 @@ def test_a_chat_says_at_its_start_how_much_is_proposed(kb: KnowledgeBase) -> Non
         seen.type(CTRL_D)
         assert seen.end() == 0
     assert kept(kb) == ["Tea is better"]
+
+
+def test_what_was_said_is_drafted_at_the_end_and_asked_about_at_once(kb: KnowledgeBase) -> None:
+    change_setting(kb.places, "auto_learn", "yes")
+    with terminal("chat") as seen:
+        seen.wait_to_see("Learning is on: what you say is drafted at the end")
+        prompted(seen)
+        seen.wait_to_see("offline · learning is on")
+        seen.type(f"we use pnpm here, not npm{ENTER}")
+        seen.wait_to_see("No note says anything about that")
+        prompted(seen)
+        seen.type(CTRL_D)
+        seen.wait_to_see("1 draft waits for your yes")
+        seen.wait_to_see("Accept this?")
+        assert kept(kb) == []
+        seen.type(f"y{ENTER}")
+        assert seen.end() == 0
+    assert kept(kb) == ["We use pnpm here, not npm."]
 
 
 def test_a_refusal_goes_back_with_its_reason(kb: KnowledgeBase, server: ModelServer, tmp_path: Path) -> None:

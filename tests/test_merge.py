@@ -54,7 +54,7 @@ def test_notes_that_are_here_are_recognised_and_others_come_with_an_id_that_is_f
     merged = merge_vault(kb, other.places.project)
     assert fates(merged) == [("created", "2", ""), ("updated", "1", ""), ("created", "3", "")]
     assert kb.get("1").tags == ("ops", "deploy")
-    assert (kb.get("2").superseded_by, kb.get("3").supersedes) == (3, 2)
+    assert (kb.get("2").superseded_by, kb.get("3").supersedes) == (3, (2,))
     assert kb.get("3").body == "The queue is Redis, see [[2]]"
     assert set(merge_vault(kb, other.places.project).report.counts) == {"unchanged"}
     assert kb.log()[0].change.summary == "imported a vault: 2 created, 1 updated"

@@ -145,6 +145,19 @@ def test_where_an_id_is_taken_the_note_gets_another_and_what_refers_to_it_goes_a
 
 
 @FORMS
+def test_a_reference_to_a_note_that_did_not_come_along_does_not_mean_another_one_here(form: str, tmp_path: Path) -> None:
+    here, there = at(tmp_path, "here"), at(tmp_path, "there")
+    head = "---\nid: {id}\ncreated: 2026-01-01T00:00:00+00:00\n{more}---\n\n{text}\n"
+    put(here, {"memories/001-a.md": head.format(id=1, more="private: true\n", text="Hidden").encode()})
+    put(here, {"memories/002-b.md": head.format(id=2, more="supersedes: [1, 9]\n", text="New").encode()})
+    there.save("Mine has the id 1")
+    export(here, str(tmp_path / "out"), form=form, vaults=["project"])
+    IMPORTERS[form](there, str(tmp_path / "out"))
+    assert there.get("2").supersedes == (9,)
+    assert IMPORTERS[form](there, str(tmp_path / "out")).counts == {"unchanged": 1}
+
+
+@FORMS
 def test_private_notes_stay_here_unless_they_are_asked_for(form: str, tmp_path: Path) -> None:
     here, there = at(tmp_path, "here"), at(tmp_path, "there")
     here.save("The door code is on the fridge", private=True)

@@ -43,6 +43,12 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     number: bool = False
     """Whether the value must be a whole number."""
+    safe: str = ""
+    """The value that a project may set all the same: the one that switches it off."""
+
+    def may_come_along(self, value: str) -> bool:
+        """Whether a project may bring this value without being trusted."""
+        return self.harmless or (bool(self.safe) and value == self.safe)
 
     def accepts(self, value: str) -> bool:
         """Whether this can be its value."""
@@ -62,6 +68,22 @@ SETTINGS = (
         "tokens of notes that a chat offers to its model by itself; 0: none",
         harmless=True,
         number=True,
+    ),
+    Setting(
+        "auto_learn",
+        "no",
+        "whether facts are drafted from chats, for the inbox: `co learn --auto`",
+        harmless=False,
+        choices=YES_NO,
+        safe="no",
+    ),
+    Setting(
+        "learn_tokens",
+        "20000",
+        "tokens a day that drafting may take from a model; 0: rules alone",
+        harmless=False,
+        number=True,
+        safe="0",
     ),
     Setting("languages", "", "programming languages of a project, with commas; empty: as its files tell", harmless=True),
     Setting("mode", "auto", "way of searching where none is asked for", harmless=True, choices=MODES),
@@ -226,7 +248,9 @@ def load_settings(places: Places) -> Settings:
     user, user_warnings = _read_tolerantly(places.user_settings)
     project, project_warnings = _read_tolerantly(places.project_settings)
     may_set_all = bool(project) and is_trusted(places)
-    untrusted = tuple(name for name in project if not may_set_all and name in _BY_NAME and not _BY_NAME[name].harmless)
+    untrusted = tuple(
+        name for name in project if not may_set_all and name in _BY_NAME and not _BY_NAME[name].may_come_along(project[name])
+    )
     chosen = []
     for setting in SETTINGS:
         if setting.name in project and setting.name not in untrusted:
@@ -290,7 +314,7 @@ def change_setting(places: Places, name: str, value: str | None, *, in_project: 
         raise Invalid(f"{name} cannot be {value!r}.", hint)
     if value is not None and not value.isprintable():
         raise Invalid(f"The value {value!r} has signs that cannot be shown.", "Type it again.")
-    if in_project and not _BY_NAME[name].harmless:
+    if in_project and not setting.may_come_along(setting.safe if value is None else value):
         raise Denied(
             f"{name} cannot be set for a project by co: whoever clones it would have to trust it first.",
             f"Set it for yourself: co config set {name} …",
@@ -320,7 +344,7 @@ def sensitive_settings(places: Places) -> tuple[dict[str, str], str]:
     """What the project's settings ask for beyond the harmless, and the fingerprint of the file that asks for it."""
     fingerprint = _fingerprint(places)
     project, _ = _read_tolerantly(places.project_settings)
-    return {name: value for name, value in project.items() if not _BY_NAME[name].harmless}, fingerprint
+    return {name: value for name, value in project.items() if not _BY_NAME[name].may_come_along(value)}, fingerprint
 
 
 def is_trusted(places: Places) -> bool:

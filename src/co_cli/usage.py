@@ -1,7 +1,8 @@
 """The log of tool calls: which tool, when, for how long, with what outcome, and which notes came back.
 
 Owns ``usage.db`` in the state folder: its schema, its one way of writing, and its pruning. Knows nothing of notes: a note is
-the key of its vault and a name. No text of a note is ever in it, and none of a call unless that is switched on.
+the key of its vault and a name. No text of a note is ever in it, and none of a call unless that is switched on. Beside the
+calls it has what learning has cost, and marks of the turns of conversations that were looked through for what to learn.
 
 The log serves the tools and never stands in their way. Many processes write to it at once; who cannot write says so once,
 and goes on.
@@ -69,6 +70,18 @@ MIGRATIONS = (
         DELETE FROM returned WHERE note = old.id;
     END;
     """,
+    """
+    CREATE TABLE spent (
+        id INTEGER PRIMARY KEY,
+        at REAL NOT NULL,
+        purpose TEXT NOT NULL,          -- what the model was asked for
+        model TEXT NOT NULL,
+        tokens INTEGER NOT NULL,        -- as they were counted; before that, as they were estimated
+        settled INTEGER NOT NULL        -- whether they were counted
+    );
+    CREATE INDEX spent_at ON spent (at);
+    CREATE TABLE heard (mark BLOB PRIMARY KEY) WITHOUT ROWID;
+    """,
 )
 
 
@@ -114,6 +127,16 @@ class Warm(NamedTuple):
 
     note: Named
     uses: float
+
+
+class Spending(NamedTuple):
+    """What a model took on one day, for one purpose."""
+
+    day: str
+    purpose: str
+    model: str
+    requests: int
+    tokens: int
 
 
 class UsageLog:
@@ -191,7 +214,61 @@ class UsageLog:
             if gone:
                 connection.pragma("wal_checkpoint", "TRUNCATE")
 
+    def reserve(self, purpose: str, model: str, tokens: int, *, cap: int, since: float) -> int | None:
+        """Put tokens aside before a model is asked, unless more than a cap would then be spent since a moment.
+
+        Returns the number under which they are settled. Who is killed in between has spent what was estimated.
+        """
+        with self._guard, _complaints(self.path):
+            connection = self._open()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                query = "SELECT coalesce(sum(tokens), 0) FROM spent WHERE at >= ? AND purpose = ?"
+                spent: Any = connection.execute(query, (since, purpose)).get
+                number = None
+                if spent + tokens <= cap:
+                    row = (time.time(), purpose, model, tokens)
+                    connection.execute("INSERT INTO spent (at, purpose, model, tokens, settled) VALUES (?, ?, ?, ?, 0)", row)
+                    number = connection.last_insert_rowid()
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+            return number
+
+    def settle(self, number: int, tokens: int) -> None:
+        """Put down what was really spent of what was put aside."""
+        with self._guard, _complaints(self.path):
+            self._open().execute("UPDATE spent SET tokens = ?, settled = 1 WHERE id = ?", (tokens, number))
+
+    def hear(self, marks: Iterable[bytes]) -> None:
+        """Remember that turns were looked through, by their marks."""
+        with self._guard, _complaints(self.path):
+            connection = self._open()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                connection.executemany("INSERT OR IGNORE INTO heard VALUES (?)", [(mark,) for mark in marks])
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
     # ----------------------------------------------------------------------------------------------------------- reading
+
+    def spent(self, since: float) -> tuple[Spending, ...]:
+        """What models took since a moment, by day."""
+        rows = self._read(
+            "SELECT date(at, 'unixepoch', 'localtime'), purpose, model, count(*), sum(tokens) FROM spent WHERE at >= ?"
+            " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            (since,),
+        )
+        return tuple(Spending(*row) for row in rows)
+
+    def unheard(self, marks: Iterable[bytes]) -> frozenset[bytes]:
+        """Those of these marks of turns that were not looked through yet."""
+        wanted = list(dict.fromkeys(marks))
+        known = {mark for mark in wanted if self._read("SELECT 1 FROM heard WHERE mark = ?", (mark,))}
+        return frozenset(wanted) - known
 
     def tools(self, since: float, limit: int = -1) -> tuple[ToolUse, ...]:
         """The tools that were called since a moment, the most called first."""

@@ -40,6 +40,7 @@ from co_cli.agent.telemetry import capabilities
 from co_cli.agent.toolset import RETRIES, MemoryTools, Offered
 from co_cli.agent.transcripts import Transcript, is_private
 from co_cli.errors import Unavailable
+from co_cli.learning.lessons import is_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -250,7 +251,7 @@ class Session:
         if self.transcript is None:
             self.transcript = Transcript(self.folder, project=self.kb.places.project)
         try:
-            self.transcript.add(kept)
+            self.transcript.add(kept, learning=is_on(self.kb))
         except Unavailable as error:
             self._warn(f"{error.message} {error.hint}")
 

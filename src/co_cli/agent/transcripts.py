@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PRIVATE = "private"
 """The mark of a message that may quote private notes, in its metadata and in its line."""
+LEARNING = "learning"
+"""The mark of a line that was said while learning was on."""
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}")
 _TITLE = 60
 
@@ -50,11 +52,12 @@ class Transcript:
         self.path = os.path.join(folder, f"{self.id}.jsonl")
         self._about = {"session": self.id, "project": project}
 
-    def add(self, messages: Sequence[ModelMessage]) -> None:
+    def add(self, messages: Sequence[ModelMessage], *, learning: bool = False) -> None:
         """Add the messages of a turn at the end, in one write."""
         lines: list[dict[str, object]] = [] if os.path.exists(self.path) else [{**self._about, "started": _now()}]
         for message in messages:
             mark: dict[str, object] = {PRIVATE: True} if is_private(message) else {}
+            mark |= {LEARNING: True} if learning else {}
             (content,) = ModelMessagesTypeAdapter.dump_python([_bare(message)], mode="json")
             lines.append({"at": _now(), **mark, "message": content})
         text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from co_cli.exchange.relinking import relink
 from co_cli.knowledge import CONTEXT, MEMORY
 from co_cli.links import Named, Names, key_of
+from co_cli.note import FOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,7 +58,7 @@ class Titles:
         """The body of a note with wiki links by these names; links to what does not go out stay as they are."""
 
         def write(link: Link) -> str | None:
-            meant = self._names.meant(key_of(link, note.kind), note.vault)
+            meant = self._names.meant(key_of(link, FOLDERS.get(note.kind, "")), note.vault)
             path = self._paths.get((meant.vault, meant.kind, meant.file)) if meant else None
             if path is None:
                 return None

@@ -17,19 +17,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.credentials import find_secret
 from co_cli.errors import CoError
+from co_cli.exchange.relinking import relink
 from co_cli.exchange.report import CREATED, SKIPPED, UNCHANGED, UPDATED, ImportEntry
 from co_cli.exchange.threeway import Names as SideNames
 from co_cli.exchange.threeway import merge
 from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import FrontmatterError, parse_frontmatter, replace_fields, split_frontmatter
 from co_cli.knowledge import ARTICLE, CONTEXT, MEMORY, TOPIC
-from co_cli.links import Named, Names, key_of, links
+from co_cli.links import Named, Names, key_of
 from co_cli.note import FOLDERS, Note, NoteError, fold, instant, memory_name, parse_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from co_cli.batch import Batch
+    from co_cli.links import Link
 
 ATTACHMENTS = "attachments"
 _KINDS = {folder: kind for kind, folder in FOLDERS.items()}
@@ -130,7 +132,7 @@ class Joining:
                     lines[position] = met
         self._number(list(arrivals.values()))
         self._theirs = Names(
-            Named("", each.note.kind, os.path.basename(each.note.path), each.note.id, each.note.title)
+            Named(each.note.vault, each.note.kind, os.path.basename(each.note.path), each.note.id, each.note.title)
             for each in arrivals.values()
             if each.note.kind != CONTEXT
         )
@@ -317,26 +319,28 @@ class Joining:
         return self._relinked(note, text).encode("utf-8")
 
     def _renumbered(self, value: object) -> object:
+        """The ids here of the notes that ids there name; one that did not come along but is another's here goes."""
         if isinstance(value, list):
-            return [self._renumbered(item) for item in value]
-        return self._numbers.get(value, value) if isinstance(value, int) and not isinstance(value, bool) else value
+            return [each for each in map(self._renumbered, value) if each is not None] or None
+        if not isinstance(value, int) or isinstance(value, bool) or value in self._numbers:
+            return self._numbers.get(value, value) if isinstance(value, int) else value
+        return value if self.batch.is_free(value) else None
 
     def _relinked(self, note: Note, text: str) -> str:
         """A document whose links lead to the memories that they meant, by the ids that these have here."""
         if all(old == new for old, new in self._numbers.items()) or self._theirs is None:
             return text
+        theirs = self._theirs
         body = split_frontmatter(text)[1]
-        head, lines = text[: len(text) - len(body)], body.split("\n")
-        skipped = len(body) - len(body.lstrip())
-        above = body.count("\n", 0, skipped)
-        for link in links(body.strip()):
-            meant = self._theirs.meant(key_of(link, note.kind), "")
-            if meant is None or meant.kind != MEMORY or self._numbers.get(meant.id or 0, meant.id) == meant.id:
-                continue
-            at = above + link.line - 1
-            new = _renumbered_link(link.written, meant.id or 0, self._numbers[meant.id or 0])
-            lines[at] = lines[at].replace(link.written, new, 1)
-        return head + "\n".join(lines)
+
+        def write(link: Link) -> str | None:
+            meant = theirs.meant(key_of(link, FOLDERS.get(note.kind, "")), note.vault)
+            number = meant.id if meant and meant.kind == MEMORY else None
+            if number is None or self._numbers.get(number, number) == number:
+                return None
+            return _renumbered_link(link.written, number, self._numbers[number])
+
+        return text[: len(text) - len(body)] + relink(body, write)
 
     def _attach(self, whole: Whole) -> ImportEntry:
         """Put a file beside the notes; one of this name that holds something else stays, and this one gets another name."""

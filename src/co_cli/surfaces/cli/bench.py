@@ -58,12 +58,15 @@ def bench_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
         choices=tuple(_SIZES),
         metavar="WHAT",
         help="cli: whole commands; sync: seeing what has changed; index: making the index; search: searching it;"
-        " learning: judging statements, and comparing all memories",
+        " learning: drafting from what is said, judging statements, and comparing all memories",
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=[], metavar="N", help="notes in the vault (up to 100000)")
     parser.add_argument("--runs", type=int, default=0, metavar="N", help="runs of each measurement")
     parser.add_argument("--embedder", default="static", metavar="E", help="index, search: what makes vectors (static)")
     parser.add_argument("--kind", choices=("memory", "topic"), default="memory", help="search: of what the vault is made")
+    parser.add_argument(
+        "--utterances", default="", metavar="FILE", help="learning: other labelled turns, with text and facts a line"
+    )
     parser.add_argument(
         "--pairs", default="", metavar="FILE", help="learning: other labelled pairs, with a, b and label a line"
     )
@@ -77,8 +80,8 @@ def _bench(arguments: Namespace) -> None:
         raise Invalid("Sizes and runs must be 1 or more.")
     if arguments.embedder not in EMBEDDERS:
         raise Invalid(f"There is no embedder {arguments.embedder!r}.", f"Embedders: {', '.join(EMBEDDERS)}.")
-    if arguments.pairs and arguments.what != "learning":
-        raise Invalid("--pairs goes with: co bench learning")
+    if (arguments.pairs or arguments.utterances) and arguments.what != "learning":
+        raise Invalid("--pairs and --utterances go with: co bench learning")
     with Progress() as progress:
         if arguments.what == "learning":
             _learning(arguments, sizes, progress)
@@ -89,10 +92,11 @@ def _bench(arguments: Namespace) -> None:
 
 def _learning(arguments: Namespace, sizes: list[int], progress: Progress) -> None:
     """Print how well the rules judge, and what it takes to compare all memories."""
-    from co_cli.bench import learning
+    from co_cli.bench import drafting, learning
 
-    judged = learning.relations(learning.load_pairs(arguments.pairs), progress)
-    figures = [] if arguments.pairs else learning.checking(sizes, progress)
+    judged = [] if arguments.utterances else learning.relations(learning.load_pairs(arguments.pairs), progress)
+    judged += [] if arguments.pairs else drafting.measure_drafting(drafting.load_utterances(arguments.utterances))
+    figures = [] if arguments.pairs or arguments.utterances else learning.checking(sizes, progress)
     headings = {name: name.replace("us_each", "µs each").replace("_", " ") for name in learning.Judged.__slots__}
     rows = ("| " + " | ".join(_cell(getattr(row, name)) for name in headings) + " |" for row in judged)
     rules = ("---" if name in ("what", "part", "label", "promised", "kept") else "---:" for name in headings)

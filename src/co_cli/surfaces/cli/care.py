@@ -171,6 +171,10 @@ def _status_lines(data: dict[str, object], vaults: list[dict[str, object]], link
         lines += _search_lines(data["search"])
         chosen = ", ".join(f"{name} {value}" for name, value in settings.items() if value != DEFAULTS[name])
         lines.append(f"{paint('settings', 'bold')} {chosen or 'the defaults'}")
+        if settings["auto_learn"] == "yes":
+            lines.append(
+                f"{paint('learning', 'bold')} on: what you say in chats is drafted for the inbox; off: co learn --auto=false"
+            )
     if data["untrusted"]:
         lines.append("This project asks for settings that need your trust: co trust")
     if data["problems"]:

@@ -42,7 +42,7 @@ def merge_command(parser: ArgumentParser) -> Callable[[Namespace], int]:
         "--into", choices=(PROJECT, GLOBAL), default=PROJECT, help="which of your vaults; project if left out"
     )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    parser.add_argument("--driver", nargs=4, metavar=("BASE", "OURS", "THEIRS", "NAME"), help="for git: join two versions")
+    parser.add_argument("--driver", nargs=4, metavar="FILE", help="for git: BASE OURS THEIRS NAME")
     return _merge
 
 

@@ -14,9 +14,10 @@ from co_cli.surfaces.cli.terminal import as_data, ask, emit, interactive, line_o
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from co_cli.knowledge import KnowledgeBase, Listing, Note, Saved
+    from co_cli.learning.derivation import Derived
 
 
 def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -24,13 +25,19 @@ def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
     Saying the same again adds nothing. The same --category and --key again replace the text; `co log` keeps the old one.
 
+    With --auto, co drafts such facts from what you say in chats; with --from, from what you said in earlier sessions with
+    Claude Code, Codex, Gemini CLI or co itself. Drafts wait in the inbox for your yes.
+
     Examples:
         co learn "We deploy on Fridays, after the tests are green" -t deploy
         co learn "I prefer concise answers" --global --pin
         co learn "Staging is frozen" --expires 30d
         git log -1 --format=%s | co learn -
+        co learn --auto
+        co learn --auto=false
+        co learn --from ~/.claude/projects --since 2026-11-01 --dry-run
     """
-    parser.add_argument("text", nargs="+", metavar="TEXT", help="what to remember; - reads it from stdin")
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="what to remember; - reads it from stdin")
     parser.add_argument("-t", "--tag", action="append", default=[], metavar="TAG", help="a tag; may be given again")
     parser.add_argument("--global", action="store_true", dest="in_global", help="for all your projects")
     parser.add_argument("--category", default="", metavar="C", help="user_preferences, project_insights or learned_facts")
@@ -40,12 +47,23 @@ def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     parser.add_argument("--pin", action="store_true", help="load it into every prompt")
     parser.add_argument("--private", action="store_true", help="never let it leave this machine")
     parser.add_argument("--force", action="store_true", help="add a twin all the same; keep a secret, as private")
+    parser.add_argument("--auto", nargs="?", const="true", metavar="YES", help="draft facts from chats; false: no longer")
+    parser.add_argument(
+        "--from", dest="transcripts", default="", metavar="PATH", help="draft facts from transcripts of agents"
+    )
+    parser.add_argument("--since", default="", metavar="DATE", help="only from what was said since then (--from)")
+    parser.add_argument("--dry-run", action="store_true", help="show the drafts, and propose none (--from)")
+    parser.add_argument(
+        "--with-model", action="store_true", help="ask the configured model too, within learn_tokens (--from)"
+    )
     return _learn
 
 
 def _learn(arguments: Namespace) -> None:
     from co_cli.learning.pairs import Report, compare
 
+    if _is_drafting(arguments):
+        return
     text = _given(arguments.text)
     kb = open_knowledge()
     saved = kb.save(
@@ -75,6 +93,25 @@ def _learn(arguments: Namespace) -> None:
     display = "\n".join((display, *map(visible, compared.sentences)))
     related = {"related": compared.data} if compared.data else {}
     emit(arguments, {"memory_id": note.id, **_outcome(saved, display), **related}, display)
+
+
+def _is_drafting(arguments: Namespace) -> bool:
+    """Switch drafting on or off, or draft from transcripts, where that is what is wanted."""
+    given = [name for name in ("auto", "transcripts") if getattr(arguments, name)]
+    if (given and arguments.text) or len(given) > 1:
+        raise Invalid("A text, --auto and --from are three different things.", "Give one of them.")
+    if not given and not arguments.text:
+        raise Invalid(
+            "There is nothing to remember.", 'Say it in a sentence: co learn "We use pytest." See: co learn --help'
+        )
+    if not arguments.transcripts and (arguments.since or arguments.dry_run or arguments.with_model):
+        raise Invalid("--since, --dry-run and --with-model are for --from.", "Name the transcripts: co learn --from PATH")
+    if not given:
+        return False
+    from co_cli.surfaces.cli import learning
+
+    (learning.switch if arguments.auto else learning.learn_from)(arguments)
+    return True
 
 
 def _given(words: list[str]) -> str:
@@ -276,6 +313,8 @@ def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
+    from co_cli.learning.derivation import purge
+
     refs = [kb.ref(word) for word in arguments.what]
     if not all(refs):
         raise Invalid("Only refs can be purged.", "`co list` and `co log` show what there is and was.")
@@ -283,26 +322,44 @@ def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
         question = f"Forget {', '.join(refs)} for good? Nothing brings it back. y/n"
         if not ask(question, otherwise="Say it with --yes.").lower().startswith("y"):
             raise Denied("Nothing was purged.")
-    purged = kb.purge(refs)
+    purged, derived = purge(kb, refs)
     changes = "1 change" if purged.changes == 1 else f"{purged.changes} changes"
     lines = [f"✓ Purged {', '.join(refs)}, and {changes} in the journal that held something of it."]
     lines += [f"{each.where}: {each.what}.\n  {each.hint}" for each in purged.remains]
+    lines += [visible(str(each)) for each in derived]
     data = {"purged": refs, "changes": purged.changes, "remains": [each._asdict() for each in purged.remains]}
-    emit(arguments, {**data, "display": "\n".join(lines)}, "\n".join(lines))
+    emit(arguments, {**data, **_derived(derived), "display": "\n".join(lines)}, "\n".join(lines))
 
 
 def _forget(arguments: Namespace) -> None:
+    from co_cli.learning.derivation import forget
+
     kb = open_knowledge()
     if arguments.purge:
         _purge(arguments, kb)
         return
-    notes, standing = kb.forget(note.ref for note in _meant(kb, arguments))
+    (notes, standing), derived = forget(kb, [note.ref for note in _meant(kb, arguments)])
     lines = [f"✓ Forgot {visible(note.label)}" for note in notes]
-    lines += [f"{visible(note.label)} stands again: nothing supersedes it any more." for note in standing]
+    lines += [_standing(kb, note) for note in standing]
+    lines += [visible(str(each)) for each in derived]
     twice = ", twice," if len({note.vault for note in notes}) > 1 else ""  # each vault has its own journal
     display = "\n".join([*lines, f"`co undo`{twice} brings {'it' if len(notes) == 1 else 'them'} back."])
-    data = {"count": len(notes), "forgotten": [as_data(note) for note in notes], "display": display}
+    data = {"count": len(notes), "forgotten": [as_data(note) for note in notes], **_derived(derived), "display": display}
     emit(arguments, {**data, "standing": [note.ref for note in standing]} if standing else data, display)
+
+
+def _standing(kb: KnowledgeBase, note: Note) -> str:
+    """What is said of a note whose successor is gone."""
+    if kb.vault(note.vault).is_archived(note):
+        back = f"co knowledge --restore {note.ref}"
+        return f"{visible(note.label)} lies in the archive, and nothing supersedes it any more: {back}"
+    return f"{visible(note.label)} stands again: nothing supersedes it any more."
+
+
+def _derived(derived: Iterable[Derived]) -> dict[str, object]:
+    """What was made from forgotten notes, as JSON; nothing where there is none."""
+    made = [{"ref": each.note.ref, "from": [*each.gone], "proposal": each.proposal or None} for each in derived]
+    return {"derived": made} if made else {}
 
 
 def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:

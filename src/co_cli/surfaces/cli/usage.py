@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import MEMORY, TOPIC, open_knowledge
+from co_cli.learning.spending import spent
 from co_cli.surfaces.cli.terminal import can_show_all, emit, paint, visible
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from co_cli.knowledge import Note, Survey
+    from co_cli.learning.spending import Spent
 
 _BAR = 32
 _DAYS_SHOWN = 14
@@ -22,7 +24,7 @@ def usage_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     """Show what agents did with the knowledge: calls by tool and by day, the most used notes, and those never used.
 
     Every call of a tool is counted, whichever program made it, for all projects; the notes are those of this project and
-    your own. Your own `co` commands are not counted.
+    your own. Your own `co` commands are not counted. Below stands what `co learn` took from models, in tokens.
 
     Examples:
         co usage
@@ -35,9 +37,29 @@ def usage_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _usage(arguments: Namespace) -> None:
-    found = open_knowledge().usage(arguments.days)
+    kb = open_knowledge()
+    found = kb.usage(arguments.days)
+    learning = spent(kb, arguments.days)
     limit = max(arguments.limit, 0)
-    emit(arguments, _data(found), "\n".join(_lines(found, limit)))
+    lines = [*_lines(found, limit), *_learning_lines(learning)]
+    emit(arguments, {**_data(found), "learning": _learning_data(learning)}, "\n".join(lines))
+
+
+def _learning_data(learning: Spent) -> dict[str, object]:
+    return {"cap": learning.cap, "today": learning.today, "by_day": [day._asdict() for day in learning.days]}
+
+
+def _learning_lines(learning: Spent) -> list[str]:
+    """What learning took from models; nothing where it never asked one."""
+    if not learning.days:
+        return []
+    lines = ["", paint("Tokens for learning", "bold")]
+    lines += _chart((f"{day.day} {day.model}", day.tokens, f"  ({_requests(day.requests)})") for day in learning.days)
+    return [*lines, f"{learning.today:,} of {learning.cap:,} for today are spent."]
+
+
+def _requests(number: int) -> str:
+    return "1 request" if number == 1 else f"{number} requests"
 
 
 def _data(found: Survey) -> dict[str, object]:

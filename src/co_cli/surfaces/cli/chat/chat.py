@@ -9,12 +9,14 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from co_cli.agent.audience import Spent
+from co_cli.learning.lessons import is_on, learn_from_chats
 from co_cli.surfaces.cli.chat.voice import spent_line
 
 if TYPE_CHECKING:
     from co_cli.agent.providers import Choice
     from co_cli.agent.session import Session
     from co_cli.knowledge import KnowledgeBase
+    from co_cli.learning.lessons import Lesson
     from co_cli.surfaces.cli.chat.voice import Voice
 
 
@@ -55,8 +57,17 @@ class Chat:
 
     @property
     def status(self) -> str:
-        """The model, and what the chat has taken so far."""
-        return spent_line(self.choice, self._spent)
+        """The model, what the chat has taken so far, and whether it is learned from."""
+        return f"{spent_line(self.choice, self._spent)}{' · learning is on' if is_on(self.kb) else ''}"
+
+    def learned(self) -> Lesson | None:
+        """Draft from what was said, once the chat is over; ``None`` where nobody wants that, or nothing was said."""
+        transcript = self.session.transcript if self.session else None
+        if transcript is None or not is_on(self.kb):
+            return None
+        from co_cli.agent.learner import drafter
+
+        return learn_from_chats(self.kb, transcript.path, drafter(self.kb, self.choice))
 
     @property
     def _spent(self) -> Spent:

@@ -15,10 +15,13 @@ from co_cli.agent.audience import OFFERED
 from co_cli.agent.providers import health
 from co_cli.errors import CoError
 from co_cli.learning.inbox import count
+from co_cli.learning.lessons import is_on
 from co_cli.surfaces.cli.chat.chat import Chat
 from co_cli.surfaces.cli.chat.keyboard import Keyboard
 from co_cli.surfaces.cli.chat.slash import obey
+from co_cli.surfaces.cli.learning import lines_of
 from co_cli.surfaces.cli.main import EXIT_CODES
+from co_cli.surfaces.cli.review import ask_about
 from co_cli.surfaces.cli.terminal import waiting_line
 
 if TYPE_CHECKING:
@@ -36,7 +39,24 @@ def converse(kb: KnowledgeBase, choice: Choice, arguments: Namespace) -> int:
 
     screen = Screen()
     chat = Chat(kb, choice, screen, personality=arguments.personality, everything=arguments.yes)
-    return asyncio.run(_Conversation(chat, screen).run(arguments))
+    code = asyncio.run(_Conversation(chat, screen).run(arguments))
+    _learn(chat, screen, arguments)
+    return code
+
+
+def _learn(chat: Chat, screen: Screen, arguments: Namespace) -> None:
+    """Draft from what was said, and ask about it; what goes wrong with that costs nothing else, since the chat is kept."""
+    try:
+        lesson = chat.learned()
+    except CoError as error:
+        screen.failed(error)
+        return
+    if lesson:
+        for notice in lesson.notices:
+            screen.notice(notice)
+        if lesson.proposed:
+            screen.show("\n".join(lines_of(lesson)))
+            ask_about(chat.kb, lesson.proposed, arguments)
 
 
 class _Conversation:
@@ -75,6 +95,10 @@ class _Conversation:
         found = health(self._chat.choice, ask=False)
         project = self._chat.kb.places.project
         self._screen.show(f"co · {self._chat.choice.label} · {project}\n/help lists the commands, Ctrl-D ends.")
+        if is_on(self._chat.kb):
+            self._screen.notice(
+                "Learning is on: what you say is drafted at the end, for your yes. Off: co learn --auto=false"
+            )
         waiting = count(self._chat.kb)
         if waiting:
             self._screen.remark(f"{waiting_line(waiting)}, or /review")

@@ -13,6 +13,7 @@ from co_cli.agent.audience import Decision
 from co_cli.errors import DENIED, CoError
 from co_cli.surfaces.cli.chat.chat import Chat
 from co_cli.surfaces.cli.chat.slash import obey
+from co_cli.surfaces.cli.learning import as_data, lines_of
 from co_cli.surfaces.cli.terminal import emit, harmless, say, visible, warn
 
 if TYPE_CHECKING:
@@ -122,10 +123,26 @@ def converse_plainly(kb: KnowledgeBase, choice: Choice, arguments: Namespace) ->
             if not goes_on:
                 break
         runner.run(chat.close())
-    emit(arguments, {**chat.data(), "denied": voice.denied, "turns": turns}, "")
+    learned = _learned(chat, voice)
+    emit(arguments, {**chat.data(), "denied": voice.denied, "turns": turns, **learned}, "")
     from co_cli.surfaces.cli.main import EXIT_CODES
 
     return EXIT_CODES[failed[0].kind] if failed else EXIT_CODES[DENIED] if voice.denied else 0
+
+
+def _learned(chat: Chat, voice: Plain) -> dict[str, object]:
+    """Draft from what was said, once it is over; what goes wrong with that costs nothing else, since the chat is kept."""
+    try:
+        lesson = chat.learned()
+    except CoError as error:
+        voice.failed(error)
+        return {}
+    if lesson is None:
+        return {}
+    warn(lesson.notices)
+    if lesson.proposed:
+        say("\n".join(lines_of(lesson)))
+    return {"learned": as_data(lesson)}
 
 
 async def _answered(chat: Chat, message: str) -> bool:
