@@ -20,6 +20,7 @@ from co_cli.articles.browsing import Remembered, find_files, stamp_before_readin
 from co_cli.articles.entry import ADDED, FAILED, SKIPPED, UNCHANGED, UPDATED, WOULD_ADD, WOULD_UPDATE, Entry
 from co_cli.attachment import Attachment
 from co_cli.errors import CoError, Invalid
+from co_cli.frontmatter import parse_frontmatter
 from co_cli.knowledge import GLOBAL, PROJECT
 from co_cli.note import clean_tags, sha_of
 
@@ -272,8 +273,18 @@ def incoming_of(source: Source, document: Document, extracted: Extracted, wish: 
         last_modified=document.last_modified,
         author=extracted.author,
         date=extracted.date,
-        private=wish.private,
+        private=wish.private or _says_private(document.raw, extracted.kind),
     )
+
+
+def _says_private(raw: bytes, kind: str) -> bool:
+    """Whether the header of a note that somebody wrote elsewhere says that it must not leave the machine."""
+    if kind != "markdown" or b"private" not in raw:
+        return False
+    try:
+        return parse_frontmatter(raw.decode("utf-8-sig"))[0].get("private") is True
+    except ValueError:
+        return False
 
 
 def _as_text(raw: bytes) -> str | None:
