@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 PORTION, PORTION_BYTES, PORTION_SECONDS = 100, 16 * 1024 * 1024, 10.0
 """Documents that are written as one change, at most: by their number, by their size, and by how long the first one waits."""
+_GLANCE = 1.0
+"""Seconds for which it is taken for known which articles there are; what is written looks once more."""
 _NO_DOCUMENTS = frozenset(("unknown-kind", "empty", "no-text", "not-a-file"))
 """The codes of what is passed by in a folder: files that hold nothing to be read."""
 _LASTING = _NO_DOCUMENTS | {"encrypted", "broken", "too-large"}
@@ -140,7 +142,7 @@ class _Intake:
             if passed:
                 yield passed
                 return
-            known = self.kb.article_from(task.source.written, in_global=self.wish.in_global)
+            known = self.kb.article_from(task.source.written, in_global=self.wish.in_global, age=_GLANCE)
             document = sources.read(self.kb, task.source, self.kb.details(known) if known and task.source.url else None)
             if known and self._is_same(known, document) and (not self.wish.marks or self._is_archived(known)):
                 yield self._unchanged(task, known, stamp)
@@ -163,7 +165,9 @@ class _Intake:
         if document.not_modified:  # only its marks are to be changed
             document = sources.read(self.kb, task.source)
         extracted = extract(document)
-        incoming = check(incoming_of(task.source, document, extracted, self.wish))
+        incoming = incoming_of(task.source, document, extracted, self.wish)
+        if self.wish.dry_run:
+            check(incoming)
         title, kind = incoming.title, extracted.kind
         entry = Entry(task.shown, ADDED, title=title, kind=kind, pages=extracted.pages, notices=extracted.notices)
         if not self.waiting:
@@ -199,7 +203,7 @@ class _Intake:
         return waiting.entry._replace(outcome=became, ref=note.ref, title=note.title, private=note.private)
 
     def _would(self, incoming: Incoming) -> str:
-        known = self.kb.article_from(incoming.source, in_global=self.wish.in_global)
+        known = self.kb.article_from(incoming.source, in_global=self.wish.in_global, age=_GLANCE)
         return WOULD_UPDATE if known else WOULD_ADD
 
     def finish(self) -> None:
