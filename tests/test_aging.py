@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from commands import Co
 
 from co_cli.knowledge import KnowledgeBase, open_knowledge_at
 from co_cli.learning.aging import worn
@@ -89,3 +90,23 @@ def test_what_is_private_is_proposed_in_private(kb: KnowledgeBase) -> None:
     (proposal,) = worn(kb)
 
     assert proposal.private
+
+
+def test_a_check_of_all_memories_says_and_proposes_it(co: Co) -> None:
+    co("learn", "Staging is frozen", "--expires", "2020-01-31")
+
+    assert co("knowledge", "--check") == 0
+    assert "✓ 1 memory has served its time." in co.out
+    assert "1: It expired on 2020-01-31; p1: co review." in co.out
+    assert co.json("knowledge", "--check")["worn"][0]["state"] == "waiting already"
+    co("review", "--reject", "p1")
+    co("knowledge", "--check")
+    assert "1 of them kept since you said so" in co.out
+    assert "It expired" not in co.out
+
+
+def test_a_dry_check_proposes_nothing(co: Co) -> None:
+    co("learn", "Staging is frozen", "--expires", "2020-01-31")
+
+    assert co.json("knowledge", "--check", "--dry-run")["worn"][0]["proposal"] is None
+    assert co.json("review", "--list")["count"] == 0

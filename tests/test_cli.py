@@ -268,6 +268,7 @@ def test_every_command_that_reports_gives_one_json_document(co: Co) -> None:
         ["article", "unlink", "here"],
         ["topic", "list"],
         ["article", "list"],
+        ["merge", "nowhere"],
         ["status"],
         ["review"],
         ["doctor"],

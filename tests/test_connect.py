@@ -85,6 +85,24 @@ def test_foreign_settings_and_comments_stay_byte_for_byte(co: Co, home: Path, cl
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize("client", JSON_CLIENTS)
+@pytest.mark.parametrize("text", ['{"SECTION": {}}', '{\n  "a": 1,\n  "SECTION": {\n  }\n}\n', '{"a": 1}'])
+def test_a_section_that_was_there_and_empty_stays_and_one_that_was_made_goes(
+    co: Co, home: Path, client: str, text: str
+) -> None:
+    name, section = JSON_CLIENTS[client]
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = text.replace("SECTION", section)
+    path.write_text(before)
+    for _ in range(2):
+        assert co("connect", client) == 0
+    assert "is connected already" in co.out
+    assert set(json.loads(path.read_text())[section]) == {"co"}
+    assert co("connect", client, "--remove") == 0
+    assert json.loads(path.read_text()) == json.loads(before)
+
+
 def test_codex_keeps_its_comments(co: Co, home: Path) -> None:
     path = home / ".codex" / "config.toml"
     path.parent.mkdir()

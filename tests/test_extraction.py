@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import documents
@@ -13,6 +14,8 @@ from co_cli.errors import CoError, Corrupt, Invalid
 
 GOLDEN = Path(__file__).parent / "golden" / "articles"
 PAGE = b"<!doctype html><title>Tides</title><h1>Tides</h1><p>The moon pulls at the water, twice a day.</p>"
+PDF = documents.pdf(["Tides"])
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(99)
 
 
 def refused(raw: bytes, **said: str) -> CoError:
@@ -42,6 +45,26 @@ def test_the_text_of_a_page_is_found_where_nothing_marks_it() -> None:
     assert "### Spring tides" in markdown
     assert "```\nheight = 3\n```" in markdown
     assert not any(word in markdown for word in ("Section", "Imprint", "Waves"))
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ('<a href="/x"><h3>Tides</h3><p>Twice a day.</p></a>', "### [Tides](https://example.org/x)\n\nTwice a day."),
+        ("<p>a<b> bold</b><i>er </i>word</p>", "a **bold***er* word"),
+        ("<ul>\n<li>one<ul><li>two</ul><ul><li>three</ul></ul>", "- one\n  - two\n  - three"),
+        ("<p>`tick` and <code>a`b</code> and <code></code></p>", "`tick` and `` a`b `` and"),
+        ("<table><tr><td><p>Only</p><p>layout</p></td></tr></table>", "Only\n\nlayout"),
+        (
+            "<h2></h2><p>  </p><hr><p>1986. A year &amp; <a href='data:x'>no link</a>.</p>",
+            "* * *\n\n1986\\. A year & no link.",
+        ),
+        ("<p>x</p><details><summary>More</summary>Behind it</details>", "x\n\nMore\n\nBehind it"),
+        ("<p>&lt;system-reminder&gt; &lt;!-- page 3 --&gt;</p>", "\\<system-reminder> \\<!-- page 3 -->"),
+    ],
+)
+def test_what_html_means_is_written_as_plain_markdown(html: str, markdown: str) -> None:
+    assert extract(f"<html><body>{html}</body></html>".encode(), base_url="https://example.org/").markdown == markdown
 
 
 def test_pages_of_a_pdf_stand_behind_their_marks_and_its_outline_becomes_headings() -> None:
@@ -149,6 +172,16 @@ def test_source_code_and_data_are_blocks_that_name_their_language() -> None:
     assert extract(b"all:\n\ttrue\n", name="Makefile").markdown.startswith("```makefile")
 
 
+def test_a_notebook_is_its_texts_and_its_code() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Tides\n", "Twice a day."]},
+        {"cell_type": "code", "source": "height = 3", "outputs": [{"text": "much of it"}]},
+    ]
+    found = extract(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode(), name="t.ipynb")
+    assert (found.markdown, found.title) == ("# Tides\nTwice a day.\n\n```python\nheight = 3\n```", "Tides")
+    assert extract(b'{"cells": 3}', name="t.ipynb").markdown == '```json\n{"cells": 3}\n```'
+
+
 def test_a_plain_text_stays_as_it_is() -> None:
     found = extract(b"First line.\n\n  indented, 3 < 4 & <b>\n", name="My notes.txt")
     assert (found.markdown, found.title, found.kind) == ("First line.\n\n  indented, 3 < 4 & <b>", "My notes", "text")
@@ -168,6 +201,7 @@ def test_a_plain_text_stays_as_it_is() -> None:
         (b"import os\n", {"name": "a.py", "content_type": "text/plain"}, "code"),
         (b"From: a@b.c\nTo: d@e.f\nSubject: Hello\nDate: x\n\nHello", {"content_type": "text/plain"}, "mail"),
         (b"From: here\n\nto there", {}, "text"),
+        (b"GIF89a is what such a picture begins with, as %PDF-1.7 is for others", {"content_type": "image/gif"}, "text"),
     ],
 )
 def test_what_a_document_is_counts_and_not_what_it_is_called(raw: bytes, said: dict[str, str], kind: str) -> None:
@@ -190,6 +224,15 @@ def test_no_sign_that_acts_on_a_terminal_or_hides_text_comes_through() -> None:
     assert "\x1b" not in extract(b"x = '\x1b[31m'\n", name="a.py").markdown
 
 
+def test_what_is_not_installed_is_said_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if "site-packages" not in place])
+    for raw, package in ((PDF, "pypdfium2"), (PAGE, "trafilatura"), (PICTURE, "rapidocr")):
+        error = refused(raw)
+        assert (error.code, error.hint) == ("missing-extra", "Install it: pip install 'co-cli[articles]'")
+        assert package in error.message
+    assert extract(b"Plain text needs nothing.").kind == "text"
+
+
 def test_the_registry_says_what_each_kind_needs() -> None:
     needs = {kind.name: kind.packages for kind in kinds()}
     assert needs["pdf"] == ("pypdfium2",)
@@ -202,8 +245,10 @@ def test_a_very_long_text_is_cut_between_paragraphs_and_says_so() -> None:
     found = extract(raw, name="long.txt")
     assert 1_800_000 < len(found.markdown) <= 2_000_000
     assert found.markdown.endswith("word")
-    assert found.notices == ("Only the first 2,000,000 of 3,005,997 characters are kept.",)
+    assert found.notices == ("Only the first 2,000,000 characters are kept.",)
     assert extract(raw, name="long.py").markdown.endswith("\n```")
+    for encoding in ("utf-8", "utf-16-le", "utf-32-be", "cp1252"):
+        assert extract(("Größe und Maß\n" * 700_000).encode(encoding)).markdown.endswith("Größe und Maß"), encoding
 
 
 def test_an_empty_document_is_refused() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -35,9 +37,7 @@ def crash(original, alive):
     os.abort()
 
 def fill(original, alive):
-    kept = []
-    while True:
-        kept.append(bytearray(64 * 1024 * 1024))
+    bytes(8 << 30)
 
 def keys(original, alive):
     from co_cli.articles.document import Extracted
@@ -172,12 +172,50 @@ def test_nothing_is_printed_or_left_behind(
     assert not list((tmp_path / "tmp").iterdir())
 
 
+ASKING = """
+import sys
+from co_cli.articles.document import Original
+from co_cli.articles.reader import Desk
+
+desk = Desk()
+desk._running()
+print(desk._process.pid, flush=True)
+desk.read("stuck_reader:hang", Original(b"x"))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked at in /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_reader_never_outlives_the_command(sent: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "stuck_reader.py").write_text(STUCK)
+    variables = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKING], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=variables
+    ) as asking:
+        assert asking.stdout is not None
+        reader = int(asking.stdout.readline())
+        time.sleep(0.3)
+        asking.send_signal(sent)
+        assert asking.wait(10)
+    until = time.monotonic() + 10
+    while runs(reader) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not runs(reader)
+
+
+def runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """A reader of its own, which can be sent to functions that behave as badly as libraries can."""
     (tmp_path / "stuck_reader.py").write_text(STUCK)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    return Desk(patience=3)
+    return Desk()
 
 
 def failed(desk: Desk, reading: str) -> str:
@@ -190,7 +228,7 @@ def failed(desk: Desk, reading: str) -> str:
 def test_a_reader_that_hangs_crashes_or_fills_the_memory_costs_that_document_alone(desk: Desk) -> None:
     try:
         assert failed(desk, "crash") == "broken"
-        assert failed(desk, "hang") == "too-slow"
+        assert failed(Desk(patience=1), "hang") == "too-slow"
         if sys.platform == "linux":
             assert failed(desk, "fill") == "too-large"
         page = Original(b"<p>Here we are.</p>", name="x.html")
@@ -226,3 +264,15 @@ def test_the_reader_is_kept_for_the_next_document_and_gone_when_it_is_closed(des
     desk.close()
     assert process is not None
     assert process.poll() is not None
+
+
+def test_a_very_large_page_is_read_in_seconds_and_says_when_it_was_written() -> None:
+    row = b'<p>Some words, and <a href="https://example.org/x">a link</a>.</p>'
+    head = (
+        b'<html><meta property="article:published_time" content="2024-03-05T10:00:00Z"><nav><a href="/">Home</a></nav><main>'
+    )
+    started = time.monotonic()
+    found = extract(head + row * 12_000)
+    assert found.markdown.count("[a link](https://example.org/x)") == 12_000
+    assert (found.date, found.notices) == ("2024-03-05", ())
+    assert time.monotonic() - started < 40

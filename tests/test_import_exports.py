@@ -177,7 +177,7 @@ def test_a_conversation_becomes_an_article_along_the_branch_that_it_ended_with(k
     put(tmp_path / "in" / "conversations.json", CONVERSATIONS[:1])
     import_chatgpt(kb, str(tmp_path / "in"), conversations=True)
     (article,) = kb.list(("article",)).notes
-    assert (article.title, article.source) == ("Tea", "https://chatgpt.com/c/c-1")
+    assert (article.title, article.source) == ("Tea", "chatgpt:c-1")
     assert article.body == "## User\n\nRemember that I like tea\n\n## ChatGPT\n\nNoted."
     assert article.tags == ("imported", "chatgpt", "conversation")
     assert import_chatgpt(kb, str(tmp_path / "in"), conversations=True).counts == {"unchanged": 4}

@@ -313,7 +313,7 @@ def test_what_is_put_off_is_not_shown_before_its_day(kb: KnowledgeBase) -> None:
         ("---\nkind: draft\naction: save\nevidence: heard\n---\n\nx\n", 4, "Field 'evidence' must have"),
         ("---\nkind: draft\naction: save\n---\n\n \n", 3, "save needs a text"),
         ("---\nkind: expiry\naction: archive\n---\n", 3, "archive needs refs"),
-        ("---\nkind: draft\naction: topic\nname: x\nprivate: true\n---\n\ny\n", 5, "topic takes no 'private'"),
+        ("---\nkind: draft\naction: topic\nsource: x\n---\n\ny\n", 3, "topic needs a name"),
         ("---\nkind: [\n---\n\nx\n", 2, "Invalid YAML"),
     ],
 )
@@ -355,6 +355,22 @@ def test_a_private_proposal_keeps_its_words_to_itself(kb: KnowledgeBase) -> None
     assert kb.log()[0].change.summary == "accepted p1 draft (private)"
     (note,) = kb.list().notes
     assert note.private
+
+
+def test_what_is_said_of_a_private_note_is_as_private(kb: KnowledgeBase) -> None:
+    kb.save("The nest is behind the mill", private=True)
+    kb.write_topic("diary", "Only for me")
+    kb.update("topic:diary", private=True)
+    inbox.propose(kb, [Proposal("update", "project", "revise", "The nest is behind the church", refs=("1",))])
+    inbox.propose(kb, [Proposal("update", "project", "topic", "Still only for me", {"name": "diary"})])
+    shared = Proposal("draft", "project", "topic", "Secretly", {"name": "secrets", "private": True})
+    assert proposed(kb, shared) == [inbox.REFUSED]
+    for proposal in inbox.proposals(kb).proposals:
+        assert proposal.private
+        assert Path(proposal.path).name.endswith("-update-private.md")
+        inbox.accept(kb, proposal)
+    assert [note.private for note in kb.list(("memory", "topic")).notes] == [True, True]
+    assert not any("church" in entry.change.summary or "Still" in entry.change.summary for entry in kb.log())
 
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)

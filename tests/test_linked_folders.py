@@ -213,6 +213,19 @@ def test_the_index_lies_in_the_cache_and_goes_with_the_link(linked: KnowledgeBas
     assert refs(linked, "quokka") == []
 
 
+def test_nothing_of_a_linked_folder_is_exported_and_no_export_goes_there(
+    co: Co, linked: KnowledgeBase, obsidian: Path, tmp_path: Path
+) -> None:
+    linked.save("The quokka is ours")
+    before = snapshot(obsidian)
+    assert co("knowledge", "--export", str(tmp_path / "out")) == 0
+    exported = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert b"The quokka is ours" in exported
+    assert b"Installing" not in exported
+    assert co("knowledge", "--export", str(obsidian / "export")) == 2
+    assert snapshot(obsidian) == before
+
+
 # ------------------------------------------------------------------------------------------------------------ what is linked
 
 
@@ -312,7 +325,7 @@ def test_a_folder_linked_again_gets_the_new_name_or_privacy(kb: KnowledgeBase, o
 def test_a_vault_of_co_and_what_is_no_folder_are_refused(kb: KnowledgeBase, project: Path, tmp_path: Path) -> None:
     kb.save("one")
     for folder in (project / ".co-cli" / "knowledge", project / ".co-cli" / "knowledge" / "memories", project / ".co-cli"):
-        with pytest.raises(Invalid, match="belongs to a vault"):
+        with pytest.raises(Invalid, match="a vault of co"):
             kb.link(str(folder), name="x")
     with pytest.raises(NotFound):
         kb.link(str(tmp_path / "nowhere"), name="x")
@@ -596,20 +609,32 @@ def test_dates_and_privacy_are_taken_from_the_header(linked: KnowledgeBase) -> N
 
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(lambda text: f"---\n{text}\n---\n#x\n{text}".encode())))
 def test_any_bytes_are_a_note_or_no_text(raw: bytes) -> None:
-    if b"\0" in raw and raw[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-        with pytest.raises(NoteError):
-            note_of(raw)
+    try:
+        note = note_of(raw)
+    except NoteError:
+        assert b"\0" in raw or not raw.isascii()
         return
-    note = note_of(raw)
     assert note.title == note.title.strip()
     assert note.body.strip() in note.text.replace("\r\n", "\n") or note.body in note.text
 
 
-def test_a_file_that_is_no_text_is_a_problem_and_the_others_are_found(linked: KnowledgeBase, obsidian: Path) -> None:
-    (obsidian / "data.md").write_bytes(b"\0\1\2")
-    found = linked.recall("quokka", mode="text")
-    assert [hit.note.ref for hit in found.hits] == ["notes:Install"]
-    assert [problem.path for problem in found.problems] == [str(obsidian / "data.md")]
+@pytest.mark.parametrize(
+    "raw",
+    [b"\0\1\2", "Привет, это журавль".encode("cp1251"), "鶴が来た".encode("shift_jis")],
+    ids=["data", "cp1251", "sjis"],
+)
+def test_a_file_that_is_no_text_that_can_be_read_is_named_once_and_the_others_are_found(
+    raw: bytes, co: Co, linked: KnowledgeBase, obsidian: Path
+) -> None:
+    (obsidian / "data.md").write_bytes(raw)
+    for mode in ("grep", "text"):
+        found = linked.recall("quokka", mode=mode)
+        assert [hit.note.ref for hit in found.hits] == ["notes:Install"]
+        assert found.problems == ()
+    (state,) = linked.links()
+    assert [name for name, _why in state.skipped] == ["data.md"]
+    assert co("show", "notes:data") == 1
+    assert "notes:data.md cannot be shown" in co.err
 
 
 # ------------------------------------------------------------------------------------------------------------------ agents

@@ -25,7 +25,7 @@ def test_links_are_what_stands_in_the_body(body):
 @given(st.text())
 def test_any_text_has_links_or_none(body):
     for link in links(body):
-        key = key_of(link, "memories")
+        key = key_of(link, "memory")
         assert key == key.strip() == key.casefold()
 
 
@@ -157,22 +157,22 @@ NAMES = Names([DEPLOY, FRIDAYS, RFC, OTHER])
     ],
 )
 def test_a_link_means_the_note_that_it_names(written, meant):
-    assert [NAMES.meant(key_of(link, "memories"), "project") for link in links(written)] == (
+    assert [NAMES.meant(key_of(link, "memory"), "project") for link in links(written)] == (
         [meant] if "[[#" not in written else []
     )
 
 
 def test_a_note_of_the_same_vault_is_meant_before_one_of_the_other():
     (link,) = links("[[12]]")
-    assert NAMES.meant(key_of(link, "topics"), "global") == OTHER
-    assert NAMES.meant(key_of(link, "topics"), "project") == FRIDAYS
+    assert NAMES.meant(key_of(link, "topic"), "global") == OTHER
+    assert NAMES.meant(key_of(link, "topic"), "project") == FRIDAYS
 
 
 def test_a_surer_name_comes_before_a_title():
     titled = Named("project", "article", "a-page.md", title="deploy")
     named = Named("project", "topic", "deploy.md", title="Something else")
     (link,) = links("[[deploy]]")
-    assert Names([titled, named]).meant(key_of(link, "memories"), "project") == named
+    assert Names([titled, named]).meant(key_of(link, "memory"), "project") == named
 
 
 # --------------------------------------------------------------------------------------------------------------- time

@@ -17,8 +17,15 @@ def test_pictures_of_every_format_are_read() -> None:
     for form in ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP"):
         found = extract(documents.picture(LINES, form), name="scan.txt")
         assert (found.markdown, found.kind, found.pages) == ("\n".join(LINES), "image", 0)
-    found = extract(documents.picture(LINES, mode="1"))
-    assert found.markdown == "\n".join(LINES)
+    for mode in ("1", "P", "I;16", "CMYK"):
+        form = "TIFF" if mode in ("I;16", "CMYK") else "PNG"
+        assert extract(documents.picture(LINES, form, mode=mode)).markdown == "\n".join(LINES), mode
+
+
+def test_a_picture_of_a_long_page_is_read_to_its_end() -> None:
+    lines = [f"This is line number {number}" for number in range(100, 145)]
+    found = extract(documents.picture(lines, size=(800, 2800)))
+    assert [line for line in found.markdown.split("\n") if line] == lines
 
 
 def test_scanned_pages_stand_behind_their_marks_and_blank_ones_are_left_out() -> None:
@@ -26,6 +33,18 @@ def test_scanned_pages_stand_behind_their_marks_and_blank_ones_are_left_out() ->
     assert found.markdown == "<!-- page 1 -->\n\nInvoice number 4711\nTotal 99 EUR\n\n<!-- page 3 -->\n\nThird page"
     assert found.pages == 3
     assert found.notices == ("Read by OCR: pages 1, 3.",)
+
+
+def test_a_scanned_page_with_a_number_written_on_it_is_read_all_the_same() -> None:
+    import io
+
+    from pypdf import PdfReader, PdfWriter
+
+    writer = PdfWriter(clone_from=io.BytesIO(documents.scan([LINES])))
+    writer.pages[0].merge_page(PdfReader(io.BytesIO(documents.pdf(["7"]))).pages[0])
+    content = io.BytesIO()
+    writer.write(content)
+    assert "\n".join(LINES) in extract(content.getvalue()).markdown
 
 
 def test_a_picture_without_letters_is_said_to_hold_no_text() -> None:

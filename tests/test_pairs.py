@@ -163,7 +163,7 @@ def test_a_check_finds_all_pairs_and_proposes_each_once(co: Co, kb: KnowledgeBas
     assert waiting(kb) == [
         ("contradiction", "supersede", ("1",)),
         ("contradiction", "supersede", ("3",)),
-        ("merge", "merge", ("2",)),
+        ("merge", "merge", ("4",)),
     ]
     data = co.json("knowledge", "--check")
     assert (data["memories"], data["contradictions"], data["duplicates"]) == (6, 3, 1)

@@ -227,3 +227,17 @@ def test_what_changed_while_it_was_shown_is_shown_again_before_it_is_done(waitin
         assert seen.end() == 0
     assert texts(waiting) == []
     assert "Traceback" not in seen.shown
+
+
+def test_what_cannot_be_done_any_more_is_said_and_can_only_be_rejected_or_put_off(waiting: KnowledgeBase) -> None:
+    waiting.archive("1")
+    with terminal("review", "p2") as seen:
+        asked(seen, "it cannot be done: 1 is already in the archive.")
+        assert "y yes" not in seen.shown
+        seen.type(f"y{ENTER}")
+        asked(seen, "`co undo` takes it back")
+        seen.type(f"n{ENTER}")
+        seen.wait_to_see("Why not?")
+        seen.type(ENTER)
+        assert seen.end() == 0
+    assert "1 rejected; 2 still wait." in seen.shown

@@ -97,7 +97,7 @@ def files_of(kb: KnowledgeBase) -> dict[str, bytes]:
 
 
 @FORMS
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(files=vaults())
 def test_an_export_imported_into_an_empty_vault_gives_the_same_files(form: str, files: dict[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -139,9 +139,22 @@ def test_where_an_id_is_taken_the_note_gets_another_and_what_refers_to_it_goes_a
     report = IMPORTERS[form](there, str(tmp_path / "out"))
     assert [(entry.outcome, entry.ref) for entry in report.entries] == [("created", "3"), ("created", "4")]
     assert there.get("3").superseded_by == 4
-    assert there.get("4").supersedes == 3
+    assert there.get("4").supersedes == (3,)
     assert there.get("4").body == "We deploy on Mondays, see [[3]], [why](003-we-deploy-on-fridays.md) and `[[1]]`"
     assert IMPORTERS[form](there, str(tmp_path / "out")).counts == {"unchanged": 2}
+
+
+@FORMS
+def test_a_reference_to_a_note_that_did_not_come_along_does_not_mean_another_one_here(form: str, tmp_path: Path) -> None:
+    here, there = at(tmp_path, "here"), at(tmp_path, "there")
+    head = "---\nid: {id}\ncreated: 2026-01-01T00:00:00+00:00\n{more}---\n\n{text}\n"
+    put(here, {"memories/001-a.md": head.format(id=1, more="private: true\n", text="Hidden").encode()})
+    put(here, {"memories/002-b.md": head.format(id=2, more="supersedes: [1, 9]\n", text="New").encode()})
+    there.save("Mine has the id 1")
+    export(here, str(tmp_path / "out"), form=form, vaults=["project"])
+    IMPORTERS[form](there, str(tmp_path / "out"))
+    assert there.get("2").supersedes == (9,)
+    assert IMPORTERS[form](there, str(tmp_path / "out")).counts == {"unchanged": 1}
 
 
 @FORMS

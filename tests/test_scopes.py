@@ -131,3 +131,32 @@ def test_an_index_of_before_learns_the_languages_of_its_notes(kb: KnowledgeBase,
 
     assert found(rust, "callbacks", "text") == []
     assert found(in_project(kb, tmp_path, "python", "setup.py"), "callbacks", "text") == ["Prefer async over callbacks."]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_under_one_key_the_project_counts_before_the_language_and_that_before_all(
+    kb: KnowledgeBase, tmp_path: Path, mode: str
+) -> None:
+    kb.save("Indent with two blanks.", key="indent", in_global=True)
+    everywhere = in_project(kb, tmp_path, "any", "Cargo.toml")
+    python = in_project(kb, tmp_path, "python", "setup.py")
+    python.save("Indent with four blanks.", key="indent", language="python")
+    own = in_project(kb, tmp_path, "own", "main.py")
+    own.save("Tabs here.", key="indent")
+
+    assert found(everywhere, "indent blanks", mode) == ["Indent with two blanks."]
+    assert found(python, "two blanks", mode) == ["Indent with four blanks."]
+    hits = own.recall("blanks", mode=mode).hits
+    assert [hit.note.body for hit in hits] == ["Tabs here."]
+    assert hits[0].why.standing.startswith("this project's indent, in the place of g:")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_overridden_is_shown_behind_where_it_was_asked_for(kb: KnowledgeBase, mode: str) -> None:
+    kb.save("Indent with two blanks.", key="indent", in_global=True)
+    kb.save("Tabs here.", key="indent")
+
+    hits = kb.recall("blanks", mode=mode, superseded=True).hits
+
+    assert [hit.note.ref for hit in hits] == ["1", "g:1"]
+    assert hits[1].why.standing == "overridden by 1, this project's indent"

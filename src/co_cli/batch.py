@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli import memory, topic
+from co_cli import attachment, memory, topic
 from co_cli.errors import Conflict
 from co_cli.frontmatter import parse_frontmatter, render_document, replace_fields
 from co_cli.note import (
@@ -299,6 +299,7 @@ class Batch:
         """Put all of it into a draft, which will do it."""
         for path, after in self._after.items():
             draft.put(path, self._before[path], after)
+        attachment.leave_out_of_git(draft, self.vault)
 
 
 def _checked(content: str, *, force: bool, **given: object) -> dict[str, object]:

@@ -115,7 +115,7 @@ def _broken_links(vaults: Iterable[Vault], notes: list[Note], linked: Iterable[V
     for note in notes:
         vault = by_name[note.vault]
         for link in links(note.body) if note.kind != ARTICLE and not vault.is_archived(note) else ():
-            key = key_of(link, vault.folder_of(note))
+            key = key_of(link, note.kind)
             if not (key and names.meant(key, note.vault)) and not _is_there(vault, note, link):
                 what = "a link" if note.private else link.written
                 line = note.text.removeprefix("\ufeff").partition(note.body)[0].count("\n") + link.line

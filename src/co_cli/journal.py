@@ -92,6 +92,7 @@ class Journal:
 
         make_folder(self.folder, mode=0o700)
         sweep(self.folder)
+        sweep(self._kept_folder)
         numbers = self._numbers()
         number = (numbers[-1] if numbers else 0) + 1
         header = {
@@ -143,7 +144,6 @@ class Journal:
         path = os.path.join(self._kept_folder, _sha256(image))
         if not os.path.exists(path):
             make_folder(self._kept_folder, mode=0o700)
-            sweep(self._kept_folder)
             replace_file(path, image, mode=0o600)
 
     def _kept(self, sha256: str) -> bytes | None:

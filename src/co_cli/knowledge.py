@@ -196,7 +196,7 @@ class KnowledgeBase(Upkeep):
         )
         vault = self.vault(GLOBAL if in_global or language else PROJECT)
         with vault.change("learn") as draft:
-            keyed = memory.keyed(vault, category, key) if key else None
+            keyed = memory.keyed(vault, category, key, language) if key else None
             known = keyed or (None if force else self._holder(vault, content, key))
             if known and known.vault != vault.name:
                 return Saved(known, "unchanged")

@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import re
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.errors import Conflict, Corrupt, Denied, NotFound
+from co_cli.errors import Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import reason
 from co_cli.folder import Look, leads_straight, stamp
 from co_cli.frontmatter import FrontmatterError, parse_header, split_frontmatter
@@ -32,6 +33,13 @@ _MOST_SEEN, _DEEPEST = 250_000, 60
 """Entries that are looked at, and folders within one another."""
 _SKIPPED = frozenset(("node_modules", "bower_components", "__pycache__", "venv"))
 """Folders, beside the hidden ones, in which nobody keeps notes."""
+UNREADABLE = "not-text"
+"""The code of the problem of a file that is no text: its owner wants it so, and nobody has to hear of it at every query."""
+_PRINTED = "\xa0£§«°·»½¼¾×–—…•„“”’€"
+"""What a Western text has beside letters and ASCII."""
+_MOST_OTHERS, _LEAST_LETTERS = 0.2, 0.9
+"""The share of signs beyond ASCII that it has at most, and how many of those have to be letters or the like: what looks
+different is of another part of the world."""
 _MOST_TAGS, _NAMED = 100, 20
 """Tags of a note that count, and files that are named where a ref could be any of them."""
 
@@ -144,10 +152,8 @@ class LinkedFolder(Vault):
         names = map(os.fsdecode, look.names) if look else ()
         for path, raw in self.named_files(ARTICLE, names, problems):
             if wanted is None or wanted(raw):
-                try:
+                with suppress(NoteError):
                     notes.append(self.parse(raw, ARTICLE, path))
-                except NoteError as error:
-                    problems.append(error.problem)
         return Scan(tuple(notes), tuple(problems))
 
     def named_files(
@@ -177,17 +183,15 @@ class LinkedFolder(Vault):
             except NoteError as error:
                 problems.append(error.problem)
         if problems:
-            raise Corrupt(f"{problems[0]}.", problems[0].hint)
-        raise NotFound(f"There is no file {path}.")
+            raise Corrupt(f"{self.name}:{self.name_of(path)} cannot be shown: {problems[0].message}.", problems[0].hint)
+        raise NotFound(f"There is no file {self.name}:{self.name_of(path)}.")
 
     def read_named(self, kind: str, names: Iterable[str]) -> dict[str, Note]:
         """The notes in just these files, by their names; what is gone is left out."""
         notes = {}
         for path, raw in self.named_files(kind, names, []):
-            try:
+            with suppress(NoteError):
                 notes[self.name_of(path)] = self.parse(raw, kind, path)
-            except NoteError:
-                continue
         return notes
 
     def find(self, kind: str, name: str) -> Note | None:
@@ -198,12 +202,15 @@ class LinkedFolder(Vault):
             note = self.read_named(kind, [name + ending]).get(name + ending)
             if note:
                 return note
-        alike = [known for known in self.walk().names if _ends_like(known, name)]
+        try:
+            alike = [known for known in self.walk().names if _ends_like(known, name)]
+        except OSError as error:
+            raise Unavailable(f"{self.name} cannot be read: {reason(error)}.", "Check its permissions.") from error
         if len(alike) > 1:
             refs = [] if self.private else [f"{self.name}:{_slug(known)}" for known in sorted(alike)[:_NAMED]]
             hint = "Name its folders as well."
             raise Conflict(f"{self.name}:{name} may be one of {len(alike)} files.", hint, details="\n".join(refs))
-        return self.read_named(kind, alike).get(alike[0]) if alike else None
+        return self.read(self.path_of(kind, alike[0]), kind) if alike else None
 
     def parse(self, raw: bytes, kind: str, path: str) -> Note:
         """What a file says, as an article."""
@@ -374,12 +381,17 @@ def _decoded(raw: bytes, path: str) -> str:
     """The text of a file in the encoding that it seems to have."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return raw.decode("utf-16", "replace")
-    if b"\0" in raw:
-        raise NoteError(Problem(path, "no text", hint="It is not searched.", code="not-text"))
     try:
-        return raw.decode("utf-8").removeprefix("\ufeff")
+        text = raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
-        return raw.decode("cp1252", "replace")
+        text = raw.decode("cp1252", "replace")
+        others = [sign for sign in text if sign > "\x7f"]
+        letters = sum(sign.isalpha() or sign in _PRINTED for sign in others)
+        if len(others) > _MOST_OTHERS * len(text) or letters < _LEAST_LETTERS * len(others):
+            raise NoteError(Problem(path, "in an encoding that is not known", code=UNREADABLE)) from None
+    if "\0" in text:
+        raise NoteError(Problem(path, "no text", code=UNREADABLE))
+    return text
 
 
 def _first_heading(body: str) -> str:

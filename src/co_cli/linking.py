@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError, Conflict, Corrupt, Invalid, NotFound
@@ -178,7 +178,9 @@ class Linking(Library):
     def _state(self, link: Link) -> LinkState:
         from co_cli.coverage import coverage
         from co_cli.files import reason
+        from co_cli.index.store import Index
         from co_cli.linked import MOST_FILES
+        from co_cli.sync import known_problems
 
         folder = self._open(link)
         try:
@@ -189,8 +191,12 @@ class Linking(Library):
             return LinkState(link, problem=reason(error))
         if "" in walk.hidden:
             return LinkState(link, problem=f"it has more than {MOST_FILES:,} files to read")
-        indexed = coverage(folder, self.places.cache).indexed
-        return LinkState(link, len(walk.names), indexed, tuple((each.name, each.why) for each in walk.skipped))
+        known = coverage(folder, self.places.cache)
+        skipped = [(each.name, each.why) for each in walk.skipped]
+        if known.exists and not known.damage:
+            with closing(Index(known.path, as_it_is=True)) as index:
+                skipped += [(folder.name_of(each.path), each.message) for each in known_problems(folder, index)]
+        return LinkState(link, len(walk.names), known.indexed, tuple(skipped))
 
     def _check_apart(self, top: str) -> None:
         """Refuse a folder in which notes of a vault would be read a second time, as somebody else's."""
@@ -201,8 +207,13 @@ class Linking(Library):
                 part[0] == "." for part in inner.split(os.sep) if part != "."
             )
             if top == root or holds or top.startswith(os.path.join(root, "")):
-                hint = "Its notes are found already."
-                raise Invalid(f"{top} belongs to a vault of co, {root}: it cannot be linked.", hint)
+                what = "holds" if holds and top != root else "belongs to"
+                hint = (
+                    "Its notes are found already. Link a folder beside it."
+                    if what == "belongs to"
+                    else "Link a folder in it."
+                )
+                raise Invalid(f"{top} {what} a vault of co, {root}: it cannot be linked.", hint)
 
     def _drop_index(self, link: Link) -> None:
         """Remove the index of a folder, unless it is linked like this elsewhere; what stands in the way is no error."""

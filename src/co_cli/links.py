@@ -192,7 +192,7 @@ class Named(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """All that it is called by links, the surest first."""
         stem = self.file.removesuffix(".md")
-        if self.vault not in (PROJECT, GLOBAL):  # a linked folder, with folders within
+        if self.vault not in (PROJECT, GLOBAL, ""):  # a linked folder, with folders within
             return tuple(filter(None, map(folded, (stem, f"{self.vault}:{stem}", stem.rpartition("/")[2], self.title))))
         name = str(self.id) if self.kind == MEMORY else stem
         ref = f"{self.kind}:{name}"
@@ -211,11 +211,14 @@ def folded(name: str) -> str:
     return re.sub(_PLAIN, "-", name.casefold()).strip("-")
 
 
-def key_of(link: Link, folder: str) -> str:
-    """The name by which a link in a note of a folder calls another; empty where it can be no note that is kept there."""
+def key_of(link: Link, kind: str, *, folder: str | None = None) -> str:
+    """The name by which a link in a note calls another; empty where it can be no note that is kept there.
+
+    A note lies in the folder of its kind, unless another is named.
+    """
     if link.wiki:
         return folded(link.target.strip("/"))
-    path = posixpath.normpath(posixpath.join(folder, link.target))
+    path = posixpath.normpath(posixpath.join(FOLDERS.get(kind, "") if folder is None else folder, link.target))
     ending = posixpath.splitext(path)[1].lower()
     if path.startswith(("../", "/")) or ending not in ("", ".md", ".mdx", ".markdown"):
         return ""

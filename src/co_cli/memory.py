@@ -28,11 +28,14 @@ _DAYS = r"([0-9]{1,5})([dwmy])"
 _UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
-def keyed(vault: Vault, category: str, key: str) -> Note | None:
-    """The memory of a vault that has this category and key."""
+def keyed(vault: Vault, category: str, key: str, language: str = "") -> Note | None:
+    """The memory of a vault that has this category and key, and is for the same programming language or for all."""
+    wanted = (category, key, language_name(language))
     needle = max(re.findall("[A-Za-z0-9_]+", key), key=len, default="").encode()  # a header may quote the rest
     notes = vault.scan((MEMORY,), wanted=lambda raw: needle in raw).notes
-    same = [note for note in notes if (note.category, note.key) == (category, key) and stands(vault, note)]
+    same = [
+        note for note in notes if (note.category, note.key, language_name(note.language)) == wanted and stands(vault, note)
+    ]
     return max(same, key=lambda note: note.id or 0, default=None)
 
 
@@ -123,7 +126,7 @@ def moved(note: Note, vault: Vault, *, language: str = "") -> Note:
     """A note as it would be in the other vault; raises ``Conflict`` where there is one that says the same already."""
     if note.kind == MEMORY:
         twin = next(iter(twins(vault, note.body)), None)
-        same_key = keyed(vault, note.category, note.key) if note.key else None
+        same_key = keyed(vault, note.category, note.key, language) if note.key else None
         if twin or same_key:
             known = twin or same_key or note
             hint = f"Forget one of them: co forget {note.ref}"

@@ -28,7 +28,7 @@ FOLDERS = {MEMORY: "memories", TOPIC: "topics", ARTICLE: "articles"}
 """The folder of a vault in which each kind lives; the context is one file at its top."""
 
 PROJECT, GLOBAL = "project", "global"
-_VAULTS = (PROJECT, GLOBAL)
+_VAULTS = (PROJECT, GLOBAL, "")
 
 SLUG_LENGTH = 50
 PRIVATE_SLUG = "private"

@@ -399,6 +399,6 @@ def _leads(note: Note, folder: str) -> Iterator[tuple[str, str, int]]:
     from co_cli.links import key_of, links
 
     for link in links(note.body):
-        key = key_of(link, folder)
+        key = key_of(link, note.kind, folder=folder)
         if key:
             yield key, link.written, link.line

@@ -6,6 +6,7 @@ Owns the proposal, made by rehearsing the call on the real notes. Knows nothing 
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -73,8 +74,14 @@ def propose(kb: KnowledgeBase, tool: str, arguments: Mapping[str, object], calle
 def shown(changes: Iterable[FileChange]) -> str:
     """What would become of files, in a form that shows every line."""
     changes = tuple(changes)
-    leaving = {change.before: change for change in changes if change.after is None}
-    moved = {change: leaving.pop(change.after) for change in changes if change.before is None and change.after in leaving}
+    leaving = [change for change in changes if change.after is None]
+    moved: dict[FileChange, FileChange] = {}
+    for change in changes:
+        if change.before is None:
+            from_ = next((each for each in leaving if _is_move(each, change)), None)
+            if from_:
+                leaving.remove(from_)
+                moved[change] = from_
     left = moved.values()
     parts = [
         _moved(moved[change], change) if change in moved else _shown(change) for change in changes if change not in left
@@ -82,9 +89,18 @@ def shown(changes: Iterable[FileChange]) -> str:
     return "\n\n".join(parts) or "Nothing would be changed."
 
 
+def _is_move(leaving: FileChange, coming: FileChange) -> bool:
+    """Whether a file only goes elsewhere: as it is, or under its old name, such as into the archive."""
+    return leaving.before == coming.after or os.path.basename(leaving.path) == os.path.basename(coming.path)
+
+
 def _moved(leaving: FileChange, coming: FileChange) -> str:
     head = [f"move {leaving.path}", f"to {coming.path}"]
-    return "\n".join([*head, *(f" {line}" for line in _lines(coming.path, coming.after))])
+    if leaving.before == coming.after:
+        return "\n".join([*head, *(f" {line}" for line in _lines(coming.path, coming.after))])
+    before, after = _lines(leaving.path, leaving.before), _lines(coming.path, coming.after)
+    difference = difflib.unified_diff(before, after, lineterm="")
+    return "\n".join([*head, *list(difference)[2:]])
 
 
 def _shown(change: FileChange) -> str:

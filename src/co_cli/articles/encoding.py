@@ -20,7 +20,7 @@ _MARKS = (
 _MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 _MEANT |= {"iso8859-9": "cp1254", "euc_kr": "cp949", "tis_620": "cp874", "iso8859-11": "cp874"}
 _NOT_TEXTS = frozenset(["utf-7", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "oem"])
-_SAMPLE = 64 * 1024
+_HEAD, _SAMPLE = 1024, 64 * 1024
 _LIKELY = 0.7
 """Share of the high or low bytes that are zero in UTF-16 text."""
 _STRAY = 2
@@ -76,7 +76,7 @@ def is_binary(raw: bytes) -> bool:
     wide = _wide(sample)
     text = sample[: len(sample) // 4 * 4].decode(wide, "replace") if wide else sample.decode("latin-1")
     controls = len(_CONTROLS.findall(text))
-    if not wide and sample.count(b"\0") > max(_STRAY, len(sample) // 1000):
+    if not wide and (sample.count(b"\0", 0, _HEAD) > _STRAY or sample.count(b"\0") > max(_STRAY, len(sample) // 1000)):
         return True
     return controls * 20 > len(text)
 

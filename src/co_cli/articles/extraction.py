@@ -66,6 +66,7 @@ _KINDS = (
     Kind("epub", "EPUB books", "co_cli.articles.epub:read_epub", ("lxml",)),
     Kind("mail", "Messages", "co_cli.articles.mail:read_mail", ("lxml",)),
     Kind("markdown", "Markdown files", "co_cli.articles.plain:read_markdown", apart=False),
+    Kind("notebook", "Notebooks", "co_cli.articles.plain:read_notebook", apart=False),
     Kind("code", "Source code and data", "co_cli.articles.plain:read_code", apart=False),
     Kind("text", "Plain texts", "co_cli.articles.plain:read_text", apart=False),
 )
@@ -106,7 +107,7 @@ def _finished(kind: Kind, original: Original, found: Extracted) -> Extracted:
         raise no_text("document")
     notices = found.notices
     if len(markdown) > CHARACTERS:
-        notices += (f"Only the first {CHARACTERS:,} of {len(markdown):,} characters are kept.",)
+        notices += (f"Only the first {CHARACTERS:,} characters are kept.",)
         markdown = _closed(shortened(markdown, CHARACTERS))
     base = original.name.replace("\\", "/").rpartition("/")[2]
     stem = base.rpartition(".")[0] or base

@@ -172,13 +172,14 @@ def _sheet(sheet: Any, left: int) -> tuple[str, int, bool]:  # noqa: ANN401
     rows: list[list[str]] = []
     seen = size = 0
     for values in sheet.iter_rows():
-        seen += len(values)
+        row = [_shown(value) for value in values]
+        if not any(row):
+            continue
+        seen += len(row)
         if len(rows) >= ROWS or seen > left or size > CHARACTERS:
             return (table(rows) if rows else ""), seen, False
-        row = [_shown(value) for value in values]
-        if any(row):
-            size += sum(map(len, row)) + 3 * len(row)
-            rows.append(row)
+        size += sum(map(len, row)) + 3 * len(row)
+        rows.append(row)
     return (table(rows) if rows else ""), seen, True
 
 

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 _DOTS = 200
 """Dots an inch at which a page is drawn to be looked at."""
 _POINTS = 72
-_SIDE = 3000
-"""Dots along the longer side of a page that is drawn: paper may be as large as a wall."""
+_FEW, _IMAGE = 30, 3
+"""Letters that a page may have and still be a picture of one; what pypdfium2 calls a picture."""
+_LEADER = re.compile(r"(?:[ \t]?[.·…]){6,}[ \t]?")
+"""The dots between a title and the number of its page."""
 _HYPHEN = re.compile("(?<=\\w)[\ufffe\x02\xad]\\n?(?=\\w)")
 _POSING = re.compile(r"^(?=#{1,6}(?:\s|$)|```|~~~|={3,}\s*$|-{3,}\s*$)", re.MULTILINE)
 _TOOL_TITLE = re.compile(
@@ -103,7 +105,7 @@ class _Looks:
             self._too_late.append(number)
             return ""
         width, height = page.get_size()
-        scale = min(_DOTS / _POINTS, _SIDE / max(width, height, 1))
+        scale = min(_DOTS / _POINTS, pictures.SIDE / max(width, height, 1))  # paper may be as large as a wall
         bitmap = page.render(scale=scale, rev_byteorder=True, may_draw_forms=False)
         try:
             found = pictures.text_of(bitmap.to_pil().convert("RGB"))
@@ -145,16 +147,31 @@ def _page_text(document: Any, place: int, looks: _Looks, titles: list[tuple[int,
                 text = layer.get_text_bounded()
             finally:
                 layer.close()
-            text = clean(_HYPHEN.sub("", text.replace("\r\n", "\n")))
-            if not any(sign.isalnum() for sign in text):
-                drawn = next(iter(page.get_objects(max_depth=1)), None)
-                text = clean(looks.text(page, place + 1)) or text if drawn is not None else text
+            text = clean(_LEADER.sub(" … ", _HYPHEN.sub("", text.replace("\r\n", "\n"))))
+            if _needs_a_look(page, text):
+                seen = clean(looks.text(page, place + 1))
+                text = seen if len(seen) > len(text) else text
         finally:
             page.close()
     except pypdfium2.PdfiumError:
         damaged.append(place + 1)
         return ""
     return _with_headings(without_page_marks(_POSING.sub(r"\\", text)), titles) if text.strip() else ""
+
+
+def _needs_a_look(page: Any, text: str) -> bool:  # noqa: ANN401
+    """Whether a page is drawn and not written; one that was scanned may have a number written on it."""
+    letters = sum(sign.isalnum() for sign in text)
+    if letters > _FEW:
+        return False
+    for thing in page.get_objects(max_depth=2):
+        if not letters:
+            return True
+        left, bottom, right, top = thing.get_bounds()
+        width, height = page.get_size()
+        if thing.type == _IMAGE and (right - left) * (top - bottom) > width * height / 2:
+            return True
+    return False
 
 
 def _headings(document: Any) -> dict[int, list[tuple[int, str]]]:  # noqa: ANN401
@@ -186,7 +203,7 @@ def _with_headings(text: str, titles: list[tuple[int, str]]) -> str:
             place = folded.index(wanted)
             folded[place] = ""
             lines[place] = f"\n{'#' * min(level + 2, 6)} {lines[place].strip()}\n"
-    return "\n".join(lines).strip()
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def _title(said: dict[str, str]) -> str:

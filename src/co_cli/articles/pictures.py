@@ -13,6 +13,8 @@ from co_cli.articles.cleaning import page_mark
 from co_cli.articles.document import PAGES, PIXELS, Extracted, broken, listed, missing, no_text, too_large
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from co_cli.articles.document import Original, SignOfLife
 
 PACKAGES = ("PIL", "numpy", "onnxruntime", "rapidocr")
@@ -21,6 +23,9 @@ _FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP")
 _THREADS = 2
 _LOOK = 960
 """Dots along the longer side in which letters are looked for, and then read in the picture as it is: more take 600 MB."""
+SIDE = 3000
+"""Dots along the longer side of what is read; more are not looked at."""
+_TALL, _STRIP = 3, 1600
 _SURE = 0.5
 _MIN_SIDE, _MIN_SHARE = 8, 0.5
 
@@ -78,9 +83,13 @@ def _opened(raw: bytes) -> Any:  # noqa: ANN401 - Pillow is left to its own type
 
 def _upright(picture: Any) -> Any:  # noqa: ANN401
     """A picture as it is meant to be seen: turned as its camera says, and on white where it is transparent."""
+    import numpy as np
     from PIL import Image, ImageOps
 
     turned = ImageOps.exif_transpose(picture)
+    if turned.mode == "F" or turned.mode.startswith("I"):  # more shades than a screen has
+        shades = np.asarray(turned, dtype=np.float32)
+        turned = Image.fromarray((shades * (255 / max(float(shades.max()), 1))).clip(0, 255).astype(np.uint8))
     if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:
         seen = turned.convert("RGBA")
         paper = Image.new("RGBA", seen.size, "white")
@@ -90,10 +99,34 @@ def _upright(picture: Any) -> Any:  # noqa: ANN401
 
 def text_of(picture: Any) -> str:  # noqa: ANN401 - a picture of Pillow
     """The lines that can be read in a picture, from top to bottom."""
-    import numpy as np
-
     if min(picture.size) < _MIN_SIDE:
         return ""
+    if picture.height <= _TALL * picture.width:
+        picture.thumbnail((SIDE, SIDE))
+        return _read(picture)
+    picture.thumbnail((SIDE, picture.height))
+    return "\n".join(filter(None, map(_read, _strips(picture))))
+
+
+def _strips(picture: Any) -> Iterator[Any]:  # noqa: ANN401
+    """A picture of a whole page of the web, cut where nothing stands: as one it would become too narrow to be read."""
+    import numpy as np
+
+    start = 0
+    while start < picture.height:
+        end = min(start + _STRIP, picture.height)
+        if end < picture.height:
+            below = end - _STRIP // 4
+            rows = np.asarray(picture.crop((0, below, picture.width, end)).convert("L"), dtype=np.float32).std(axis=1)
+            quiet = np.flatnonzero(rows <= rows.min() + 1)
+            end = below + int(quiet[-1]) + 1
+        yield picture.crop((0, start, picture.width, end))
+        start = end
+
+
+def _read(picture: Any) -> str:  # noqa: ANN401
+    import numpy as np
+
     found = _engine()(np.asarray(picture))
     if found.txts is None:
         return ""
@@ -140,6 +173,7 @@ def _engine() -> Any:  # noqa: ANN401 - rapidocr has no types
         params={
             "Global.log_level": "critical",
             "Global.text_score": _SURE,
+            "Global.max_side_len": SIDE,
             "EngineConfig.onnxruntime.intra_op_num_threads": threads,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             "Det.limit_type": "max",

@@ -2,7 +2,7 @@
 
 A library that crashes, hangs or fills the memory over a broken document takes that process down, and the document gets its
 line in the report. Owns both ends: who asks, and who reads. The process is kept for the next document, since its libraries
-take up to 200 ms to be loaded; it ends with who started it, or when nothing is asked of it, or when it has grown large. Of
+take up to 200 ms to be loaded; it ends with who started it, or when nothing is asked of it, or once it is large. Of
 the environment it gets what finds Python, and none of the keys that may stand there. Knows nothing of any kind.
 """
 
@@ -30,13 +30,22 @@ PATIENCE = 120.0
 """Seconds without a sign of life after which the reading of a document is given up."""
 _IDLE = 60.0
 _MEMORY = 1536 * MEGABYTE
-"""What the process may take; OCR takes 350 MB."""
+"""What the process may take; OCR takes 400 MB."""
 _LARGE = 450 * MEGABYTE
 """What it may have taken at most and still be kept."""
 _VARIABLES = """
 COMSPEC DYLD_LIBRARY_PATH HOME LANG LD_LIBRARY_PATH PATH PYTHONHOME PYTHONPATH PYTHONUTF8 SYSTEMROOT TEMP TMP TMPDIR
 USERPROFILE VIRTUAL_ENV
 """
+_SETTINGS = {
+    "MALLOC_MMAP_THRESHOLD_": str(
+        8 * MEGABYTE
+    ),  # what is large and no longer needed goes back to the system: OCR takes a third less
+    "MALLOC_TRIM_THRESHOLD_": str(8 * MEGABYTE),
+    "OMP_NUM_THREADS": "2",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONWARNINGS": "ignore",
+}
 _START = "from co_cli.articles.reader import serve; serve()"
 _TAKEN, _ALIVE = b'{"taken": true}\n', b'{"alive": true}\n'
 _ATTEMPTS = 2
@@ -112,7 +121,7 @@ class Desk:
 
             wanted = _VARIABLES.split()
             variables = {name: value for name, value in os.environ.items() if name.upper() in wanted or name[:3] == "LC_"}
-            variables |= {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+            variables |= _SETTINGS
             try:
                 self._process = subprocess.Popen(
                     [sys.executable, "-P", "-c", _START],

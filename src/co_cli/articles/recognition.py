@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from co_cli.articles.document import Original
 
 _HEAD = 64 * 1024
-_PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_GIF = (b"GIF87a", b"GIF89a")
 _BITMAP_HEADERS = (12, 40, 52, 56, 64, 108, 124)
-_PACKED = b"PK\x03\x04"
+_PDF, _PACKED, _RICH_TEXT = b"%PDF-", b"PK\x03\x04", b"{\\rtf"
+_START = 1024
+"""Bytes within which a PDF has to say that it is one."""
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 # What can be recognised and is not read, with what a person could do instead.
@@ -42,13 +45,14 @@ _OTHERS = (
     (b"\x1a\x45\xdf\xa3", "a film"),
     (b"wOF2", "a font"),
     (b"\0\x01\0\0\0", "a font"),
-    (b"{\\rtf", "a document in Rich Text Format"),
+    (_RICH_TEXT, "a document in Rich Text Format"),
 )
 _WAYS_OUT = {
     "an archive": "Unpack it, then add the folder.",
     "a picture in a format that is not read": "Save it as PNG or JPEG, and add that.",
     "a document in Rich Text Format": "Save it as DOCX, and add that.",
     "a document of an old Office format": "Save it as DOCX, PPTX or XLSX, and add that.",
+    "a message of Outlook": "Save it as EML, and add that.",
     "a document of LibreOffice": "Save it as DOCX, PPTX or PDF, and add that.",
 }
 _WAY_OUT = "What can be read is listed in docs/article-kinds.md; describe anything else in a note of your own."
@@ -67,7 +71,7 @@ _LANGUAGES = """
 awk batch:bat,cmd bibtex:bib c:c,h clojure:clj,cljs cmake cpp:cc,cpp,cxx,hh,hpp,hxx csharp:cs css csv dart
 diff:diff,patch dockerfile elixir:ex,exs elm erlang:erl fish fortran:f,f90 fsharp:fs go graphql:graphql,gql
 groovy:gradle,groovy haskell:hs hcl:hcl,tf ini:cfg,conf,ini java javascript:cjs,js,mjs
-json:geojson,ipynb,json,jsonl,ndjson jsx julia:jl kotlin:kt,kts latex:sty,tex less lisp:el,lisp,scm lua
+json:geojson,json,jsonl,ndjson jsx julia:jl kotlin:kt,kts latex:sty,tex less lisp:el,lisp,scm lua
 makefile:mk,makefile nim nix objectivec:m,mm ocaml:ml,mli pascal:pas perl:pl,pm php powershell:ps1 properties
 protobuf:proto python:py,pyi,pyw r ruby:rb rust:rs sass scala scss shell:bash,sh,zsh solidity:sol sql svelte swift tcl
 toml tsv tsx typescript:cts,mts,ts v verilog:sv vbnet:vb vhdl:vhd vim vue xml:atom,opml,plist,rss,svg,xml,xsd,xsl,xslt
@@ -96,20 +100,25 @@ _MARKDOWN_SUFFIXES = ("md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd")
 def recognise(original: Original) -> str:
     """The kind of a document; raises what there is to say about one that cannot be read."""
     raw = original.raw
-    if b"%PDF-" in raw[:1024]:
-        return "pdf"
-    if _is_picture(raw):
-        return "image"
     if raw.startswith(_PACKED):
         return _packed(raw)
     if raw.startswith(_OLD_OFFICE):
         return _old_office(raw)
-    other = next((what for mark, what in _OTHERS if raw.startswith(mark)), "")
-    if raw[4:8] == b"ftyp":
-        other = "a picture in a format that is not read" if raw[8:12] in (b"heic", b"heix", b"mif1", b"avif") else "a film"
-    if other or is_binary(raw):
-        raise _not_read(other)
+    binary = is_binary(raw)  # a text may begin with any letters, such as GIF89a
+    if raw[:_START].lstrip().startswith(_PDF) or (binary and _PDF in raw[:_START]):
+        return "pdf"
+    if _is_picture(raw) or (binary and raw.startswith(_GIF)):
+        return "image"
+    if binary or raw.startswith(_RICH_TEXT):
+        raise _not_read(_other(raw))
     return _text(original)
+
+
+def _other(raw: bytes) -> str:
+    """What a document is that cannot be read, as far as it can be told."""
+    if raw[4:8] == b"ftyp":
+        return "a picture in a format that is not read" if raw[8:12] in (b"heic", b"heix", b"mif1", b"avif") else "a film"
+    return next((what for mark, what in _OTHERS if raw.startswith(mark)), "")
 
 
 def _is_picture(raw: bytes) -> bool:
@@ -148,6 +157,8 @@ def _old_office(raw: bytes) -> str:
     """The container of the Office of old, in which those of today put what a password protects."""
     if "EncryptedPackage".encode("utf-16-le") in raw:
         raise encrypted("document")
+    if "__substg1.0_".encode("utf-16-le") in raw:
+        raise _not_read("a message of Outlook")
     if "Workbook".encode("utf-16-le") in raw:
         return "xlsx"
     raise _not_read("a document of an old Office format")
@@ -167,6 +178,8 @@ def _text(original: Original) -> str:
         return "mail"
     if (media in ("text/html", "application/xhtml+xml") or suffix in ("html", "htm", "xhtml")) and _TAG.search(head):
         return "html"
+    if suffix == "ipynb" or media == "application/x-ipynb+json":
+        return "notebook"
     return "code" if language_of(original) else "text"
 
 

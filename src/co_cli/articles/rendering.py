@@ -1,7 +1,7 @@
 """From a tree of HTML to Markdown.
 
-Owns how headings, paragraphs, lists, tables, code, quotations and links are written. Reads the tags of HTML, and those of
-trafilatura, which has its own for the same things. Knows nothing of files, or of which part of a page matters.
+Owns how headings, paragraphs, lists, tables, code, quotations and links are written. Knows nothing of files, or of what on a
+page matters.
 
 What is written is plain: text that would pose as a heading, a fence, a comment or a tag of HTML is made harmless, the rest
 stays as it is read, since underscores and stars in names are searched for.
@@ -29,12 +29,12 @@ option optgroup param progress script select source style svg template textarea 
 """
 _CONTAINERS = """
 address article aside body center details div dd dt fieldset figcaption figure footer form header hgroup html li main nav p
-section summary td th item cell row tr tbody thead tfoot caption fw ab
+section summary td th tr tbody thead tfoot caption
 """
-_TITLES = frozenset(["h1", "h2", "h3", "h4", "h5", "h6", "head"])
-_LISTS = frozenset(["ul", "ol", "menu", "dir", "list", "dl"])
+_TITLES = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+_LISTS = frozenset(["ul", "ol", "menu", "dir", "dl"])
 _UNREAD = frozenset(_LEFT_OUT.split())
-_BLOCKS = frozenset(_CONTAINERS.split()) | _TITLES | _LISTS | {"table", "pre", "blockquote", "quote", "hr"}
+_BLOCKS = frozenset(_CONTAINERS.split()) | _TITLES | _LISTS | {"table", "pre", "blockquote", "hr"}
 _STRONG, _EMPHASIS, _STRUCK = (
     frozenset(["b", "strong"]),
     frozenset(["i", "em", "cite", "dfn"]),
@@ -49,9 +49,9 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:)[
 _SCHEMES = ("http", "https", "mailto", "ftp", "tel")
 
 
-def rendered(root: Any, base_url: str = "", *, links: bool = True) -> str:  # noqa: ANN401 - an element of lxml, untyped
+def rendered(root: Any, base_url: str = "") -> str:  # noqa: ANN401 - an element of lxml, untyped
     """The Markdown of what is in an element; relative links start from ``base_url``, or stay as they are without one."""
-    return "\n\n".join(_Renderer(base_url, links=links).blocks(root))
+    return "\n\n".join(_Renderer(base_url).blocks(root))
 
 
 def language_of(element: Any) -> str:  # noqa: ANN401 - an element of lxml
@@ -81,8 +81,8 @@ def _words(text: str | None) -> str:
 class _Renderer:
     """One tree on its way to Markdown."""
 
-    def __init__(self, base_url: str, *, links: bool) -> None:
-        self._base, self._links = base_url, links
+    def __init__(self, base_url: str) -> None:
+        self._base = base_url
 
     def blocks(self, element: Any, depth: int = 0) -> list[str]:  # noqa: ANN401
         """What an element holds, a block of Markdown each."""
@@ -112,26 +112,28 @@ class _Renderer:
 
     def _block(self, element: Any, tag: str, depth: int) -> list[str]:  # noqa: ANN401
         if tag in _TITLES:
-            level = (element.get("rend") or "h2")[-1] if tag == "head" else tag[1]
             text = " ".join(self._flat(element, depth).split())
-            return [f"{'#' * min(int(level) if level.isdigit() else 2, 6)} {text}"] if text else []
+            return [f"{'#' * int(tag[1])} {text}"] if text else []
         if tag in _LISTS:
             return self._list(element, tag, depth)
         if tag == "table":
             return self._table(element, depth)
-        if tag == "pre" or (tag == "code" and _holds_blocks(element)):
+        if tag == "pre":
             return _code_block(element)
         if tag == "hr":
             return ["* * *"]
-        if tag in ("blockquote", "quote"):
+        if tag == "blockquote":
             text = "\n\n".join(self.blocks(element, depth))
             return ["\n".join(f"> {line}".rstrip() for line in text.split("\n"))] if text else []
-        if tag == "code" and "\n" in (element.text or ""):
-            return _code_block(element)
-        return self.blocks(element, depth)
+        blocks = self.blocks(element, depth)
+        if tag == "a" and blocks and "\n" not in blocks[0] and "[" not in blocks[0]:  # a link around a heading and more
+            marks = blocks[0][: len(blocks[0]) - len(blocks[0].lstrip("#"))]
+            words = blocks[0][len(marks) :].strip()
+            blocks[0] = f"{marks} {self._link(words, str(element.get('href') or ''))}".lstrip()
+        return blocks
 
     def _list(self, element: Any, tag: str, depth: int) -> list[str]:  # noqa: ANN401
-        ordered = tag == "ol" or element.get("rend") == "ol"
+        ordered = tag == "ol"
         number = element.get("start") or ""
         place = int(number) if ordered and number.isdigit() and len(number) < 10 else 1  # noqa: PLR2004 - as Markdown has it
         lines: list[str] = []
@@ -139,22 +141,19 @@ class _Renderer:
             name = _tag(child)
             if not name or name in _UNREAD:
                 continue
-            inner = [child] if name in _LISTS else None
-            blocks = self._block(inner[0], name, depth + 1) if inner else self.blocks(child, depth + 1)
+            nested = name in _LISTS  # which browsers take, though it should stand in an item
+            blocks = self._block(child, name, depth + 1) if nested else self.blocks(child, depth + 1)
             if not blocks:
                 continue
-            marker = f"{place}. " if ordered else "- "
-            if name == "dt" or (child.get("rend") or "").startswith("dt"):
-                blocks[0] = f"**{blocks[0]}**" if "\n" not in blocks[0] else blocks[0]
-            elif name == "dd" or (child.get("rend") or "").startswith("dd") or inner:
-                marker = "  - " if inner is None else "  "
-            else:
-                place += 1
+            if name == "dt" and "\n" not in blocks[0]:
+                blocks[0] = f"**{blocks[0]}**"
+            marker = "  " if nested else "  - " if name == "dd" else f"{place}. " if ordered else "- "
+            place += not nested
             lines.append(_item(marker, blocks))
         return ["\n".join(lines)] if lines else []
 
     def _table(self, element: Any, depth: int) -> list[str]:  # noqa: ANN401
-        rows = [[cell for cell in row if _tag(cell) in ("td", "th", "cell")] for row in _rows(element)]
+        rows = [[cell for cell in row if _tag(cell) in ("td", "th")] for row in _rows(element)]
         rows = [row for row in rows if row]
         cells = [cell for row in rows for cell in row]
         nested = any(_tag(inner) in ("table", "pre") or _tag(inner) in _TITLES for cell in cells for inner in cell.iter())
@@ -178,9 +177,9 @@ class _Renderer:
         return _joined(parts)
 
     def _inline(self, element: Any, tag: str, depth: int) -> str:  # noqa: ANN401
-        if tag in ("br", "lb"):
+        if tag == "br":
             return "\n"
-        if tag in ("img", "graphic"):
+        if tag == "img":
             return self._picture(element)
         if tag == "math" and element.get("alttext"):
             return f"${_SPACE.sub(' ', element.get('alttext')).strip()}$"
@@ -189,11 +188,11 @@ class _Renderer:
         if depth > DEPTH:
             return _words("".join(element.itertext()))
         text = self._flat_kept(element, depth)
-        if tag in ("a", "ref"):
-            return self._link(text, str(element.get("href") or element.get("target") or ""))
+        if tag == "a":
+            return self._link(text, str(element.get("href") or ""))
         if tag == "sup" and text.strip().lstrip("-−+").isalnum():
             return f"^{text.strip()}"
-        return _emphasised(text, tag, element.get("rend") or "")
+        return _emphasised(text, tag)
 
     def _flat_kept(self, element: Any, depth: int) -> str:  # noqa: ANN401
         """As ``_flat``, with the blanks at its ends: they stand between words."""
@@ -207,11 +206,11 @@ class _Renderer:
         address = self._address(str(element.get("src") or ""))
         if not words:
             return ""
-        return f"![{_in_brackets(words)}]({address})" if address and self._links else words
+        return f"![{_in_brackets(words)}]({address})" if address else words
 
     def _link(self, text: str, target: str) -> str:
         words = text.strip()
-        address = self._address(target) if self._links else ""
+        address = self._address(target)
         if not words or not address or words in (address, target):
             return text
         before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
@@ -239,10 +238,7 @@ def _tag(element: Any) -> str:  # noqa: ANN401
 
 
 def _holds_blocks(element: Any) -> bool:  # noqa: ANN401
-    return any(_tag(inner) in _BLOCKS for inner in element.iterdescendants()) or (
-        _tag(element) == "code"
-        and ((len(element) == 1 and _tag(element[0]) == "code") or "\n" in (element.text or "").strip())
-    )
+    return any(_tag(inner) in _BLOCKS for inner in element.iterdescendants())
 
 
 def _joined(parts: Iterable[str]) -> str:
@@ -252,17 +248,12 @@ def _joined(parts: Iterable[str]) -> str:
     return re.sub(r" ?\n ?", "\n", text).strip()
 
 
-def _emphasised(text: str, tag: str, rend: str) -> str:
-    """Text with the marks of its tag; trafilatura has one tag for all of them, and says which in an attribute."""
-    if tag == "hi":
-        tag = next((name for name in "bit" if name in rend), "")
+def _emphasised(text: str, tag: str) -> str:
     if tag in _STRONG:
         return _marked(text, "**")
     if tag in _EMPHASIS:
         return _marked(text, "*")
-    if tag in _STRUCK:
-        return _marked(text, "~~")
-    return _code(text.strip()) if tag == "t" else text
+    return _marked(text, "~~") if tag in _STRUCK else text
 
 
 def _marked(text: str, mark: str) -> str:
@@ -306,10 +297,10 @@ def _item(marker: str, blocks: list[str]) -> str:
 def _rows(element: Any) -> Iterator[Any]:  # noqa: ANN401
     """The rows of a table, not those of tables in it."""
     for part in element:
-        if _tag(part) in ("tr", "row"):
+        if _tag(part) == "tr":
             yield part
         elif _tag(part) in ("tbody", "thead", "tfoot"):
-            yield from (row for row in part if _tag(row) in ("tr", "row"))
+            yield from (row for row in part if _tag(row) == "tr")
 
 
 def _grid(rows: list[list[Any]], texts: list[list[str]]) -> list[list[str]]:
@@ -326,7 +317,7 @@ def _grid(rows: list[list[Any]], texts: list[list[str]]) -> list[list[str]]:
                 wide = 1
             elif waiting:
                 cell, text = waiting.pop()
-                wide, high = _span(cell, "colspan", "cols"), _span(cell, "rowspan", "rows")
+                wide, high = _span(cell, "colspan"), _span(cell, "rowspan")
             else:
                 wide, high, text = 1, 1, ""
             for part in range(wide):
@@ -338,8 +329,8 @@ def _grid(rows: list[list[Any]], texts: list[list[str]]) -> list[list[str]]:
     return grid
 
 
-def _span(cell: Any, *names: str) -> int:  # noqa: ANN401
-    value = next((cell.get(name) for name in names if cell.get(name)), "1")
+def _span(cell: Any, name: str) -> int:  # noqa: ANN401
+    value = cell.get(name) or "1"
     return max(1, min(int(value), _CELLS)) if value.isdigit() and len(value) < 6 else 1  # noqa: PLR2004 - digits
 
 

@@ -192,15 +192,19 @@ def _server(wish: Wish, path: str, section: str, *, typed: bool = False) -> Edit
     """The server in a file of JSON."""
     before = _read(path)
     text = before or "{}"
-    known = json_text.value_at(_parsed(text, path), (section, NAME))
+    servers = json_text.value_at(_parsed(text, path), (section,))
+    known = json_text.value_at(servers, (NAME,))
     if known is not None and not _is_ours(known):
         raise _not_ours(path)
     command, *arguments = _call(wish, "mcp")
+    was_empty = servers == {} if known is None else _is_in_empty(known)
+    if was_empty:  # said by another spelling of the option, so that the section stays when co goes
+        arguments[-2:] = [f"{MARK}={wish.client}"]
     entry: dict[str, object] = {**({"type": "stdio"} if typed else {}), "command": command, "args": arguments}
     if not wish.remove:
         text = _edited(path, partial(json_text.put, text, (section, NAME), entry))
     elif known is not None:
-        text = _edited(path, partial(json_text.drop, text, (section, NAME)))
+        text = _edited(path, partial(json_text.drop, text, (section, NAME), int(was_empty)))
     return Edit(path, before, _unless_empty(text, before))
 
 
@@ -245,8 +249,18 @@ def _hooks_of_ours(settings: object, event: str) -> list[tuple[Path, str]]:
 
 
 def _is_ours(entry: object) -> bool:
+    arguments = _arguments(entry)
+    return "mcp" in arguments and (MARK in arguments or _is_in_empty(entry))
+
+
+def _is_in_empty(entry: object) -> bool:
+    """Whether the section was there before co, with nothing in it."""
+    return any(isinstance(each, str) and each.startswith(f"{MARK}=") for each in _arguments(entry))
+
+
+def _arguments(entry: object) -> list[object]:
     arguments = entry.get("args") if isinstance(entry, dict) else None
-    return isinstance(arguments, list) and "mcp" in arguments and MARK in arguments
+    return arguments if isinstance(arguments, list) else []
 
 
 def _not_ours(path: str) -> Conflict:

@@ -74,8 +74,10 @@ def put(text: str, path: Path, value: object) -> str:
     return text[: node.start] + _written(text, value, len(path)) + text[node.end :]
 
 
-def drop(text: str, path: Path) -> str:
-    """The text without the value at the end of the path, and without what then holds nothing any more."""
+def drop(text: str, path: Path, keep: int = 0) -> str:
+    """The text without the value at the end of the path, and without what then holds nothing any more, but for the first
+    ``keep`` steps of the path.
+    """
     way = [parse(text)]
     for step in path:
         found = _item(way[-1], step)
@@ -83,7 +85,7 @@ def drop(text: str, path: Path) -> str:
             return text
         way.append(found.node)
     steps = list(path)
-    while len(steps) > 1 and len(way[-2].items) == 1 and not _has_comment(text, way[-2]):
+    while len(steps) > keep + 1 and len(way[-2].items) == 1 and not _has_comment(text, way[-2]):
         steps.pop()
         way.pop()
     return _remove(text, way[-2], steps[-1])

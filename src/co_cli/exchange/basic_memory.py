@@ -33,7 +33,7 @@ _DEFAULT = "fact"
 
 def render(shelves: list[Shelf]) -> Rendering:
     """A folder that basic-memory reads as a project."""
-    titles = Titles(shelves, lambda note: "Context" if note.kind == CONTEXT else (note.title or note.summary or note.ref))
+    titles = Titles(shelves, _title)
     files: dict[str, bytes] = {}
     places: dict[str, str] = {}
     for shelf in shelves:
@@ -44,6 +44,12 @@ def render(shelves: list[Shelf]) -> Rendering:
         files.update({shelf.prefix + where: raw for where, raw in shelf.attachments.items()})
     stowed = {note.path: "it is in the archive" for shelf in shelves for note in shelf.archived}
     return Rendering(files, places, (), stowed)
+
+
+def _title(note: Note) -> str:
+    """The title by which others link to a note, so without the signs that a link is made of."""
+    title = "Context" if note.kind == CONTEXT else note.title or note.summary
+    return re.sub(r"[\[\]|#^]", "", title).strip() or note.ref
 
 
 def _name(note: Note) -> str:

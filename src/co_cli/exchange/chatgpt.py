@@ -76,7 +76,7 @@ def _items(file: str, talks: list[_Object], *, conversations: bool) -> Iterator[
             file,
             _at(talk),
             title=talk.get("title"),
-            address=f"https://chatgpt.com/c/{number}",
+            address=f"chatgpt:{number}",
             turns=_turns(talk),
             tags=[IMPORTED, TAG, "conversation"],
             created=moment(talk.get("create_time")),

@@ -103,7 +103,7 @@ def _documents(file: str, record: _Object) -> Iterator[Document]:
     texts.append(("instructions", record.get("prompt_template"), record.get("updated_at")))
     for name, text, written in texts:
         if isinstance(text, str) and text.strip():
-            source = f"https://claude.ai/project/{number}#{name}"
+            source = f"claude-ai:{number}/{name}"
             tags = [IMPORTED, TAG, project]
             yield Document(
                 file, f"{project}: {name}", f"{project}: {name}", text, tags, source=source, updated=moment(written)
@@ -121,7 +121,7 @@ def _talk(file: str, record: _Object) -> Iterator[Document]:
         file,
         title.strip()[:60] if isinstance(title, str) else "",
         title=title,
-        address=f"https://claude.ai/chat/{number}",
+        address=f"claude-ai:{number}",
         turns=turns,
         tags=[IMPORTED, TAG, "conversation"],
         created=moment(record.get("created_at")),

@@ -32,7 +32,9 @@ def render(kb: KnowledgeBase, shelves: list[Shelf], size: int) -> Rendering:
     """The digest of these notes in at most ``size`` bytes."""
     if size < _SMALLEST:
         raise Invalid(f"A digest of {size} bytes says nothing.", f"Give it at least {_SMALLEST} bytes.")
-    notes = [note for shelf in shelves for note in shelf.notes if not is_expired(note)]
+    everything = [note for shelf in shelves for note in shelf.notes]
+    over = {note.path: why for note in everything if (why := _over(note))}
+    notes = [note for note in everything if note.path not in over]
     room = size - len(_mark("").encode()) - len(_told(10**6, 10**6).encode())
     pages = _Pages(room)
     _write_contexts(pages, notes)
@@ -47,10 +49,16 @@ def render(kb: KnowledgeBase, shelves: list[Shelf], size: int) -> Rendering:
         text += _told(memories_left, len(left) - memories_left)
     content = (_mark(text) + text).encode("utf-8")
     notices = (f"{len(left)} of {len(notes)} notes did not fit into {size} bytes.",) if left else ()
-    expired = {note.path: "it has expired" for shelf in shelves for note in shelf.notes if is_expired(note)}
     stowed = {note.path: "it is in the archive" for shelf in shelves for note in shelf.archived}
-    out = {**expired, **stowed, **{note.path: _LEFT_OUT for note in left}}
+    out = {**over, **stowed, **{note.path: _LEFT_OUT for note in left}}
     return Rendering({"": content}, dict.fromkeys(pages.taken, ""), notices, out)
+
+
+def _over(note: Note) -> str:
+    """Why a note no longer holds; empty where it does."""
+    if note.superseded_by:
+        return f"{note.superseded_by} took its place"
+    return "it has expired" if is_expired(note) else ""
 
 
 def is_own(raw: bytes) -> bool:

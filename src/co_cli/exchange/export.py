@@ -75,7 +75,7 @@ def export(
         raise Invalid("There is no path to export to.", "Name a folder, or a file: co knowledge --export ~/notes")
     path = os.path.abspath(os.path.expanduser(path))
     form = form or _form_of(path)
-    target.check_place(path, [vault.root for vault in kb.vaults])
+    target.check_place(path, [*(vault.root for vault in kb.vaults), *(each.link.folder for each in kb.links())])
     names = tuple(vaults)
     shelves = [_shelf(kb.vault(name), clean_tags(tags), private=private, several=len(names) > 1) for name in names]
     rendering, is_own = _rendered(kb, form, shelves, size)

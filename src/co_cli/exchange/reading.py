@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LARGEST_TEXT = 16 * 1024 * 1024
 """Bytes of a Markdown file above which it is left alone."""
-LARGEST_JSON = 512 * 1024 * 1024
+LARGEST_JSON = 256 * 1024 * 1024
 """Bytes of a JSON file above which it is left alone: reading it takes several times as much memory."""
 LONGEST_LINE = 64 * 1024 * 1024
 _MOST_FILES = 200_000

@@ -29,10 +29,13 @@ _SHOWN = 5
 
 
 def check_place(path: str, roots: Iterable[str]) -> None:
-    """Raise ``Invalid`` for a place in a vault: what is written there would be notes, or in their way."""
+    """Raise ``Invalid`` for a place in a vault or a linked folder: what is written there would be notes, or in their way."""
     for root in roots:
         if is_within(path, root):
-            raise Invalid(f"{path} lies in a vault.", "Name a folder or file outside of it: co knowledge --export ~/notes")
+            raise Invalid(
+                f"{path} lies in a vault, or in a linked folder.",
+                "Name a folder or file outside of it: co knowledge --export ~/notes",
+            )
 
 
 def write_folder(folder: str, files: Mapping[str, bytes], *, dry_run: bool, private: Iterable[str] = ()) -> dict[str, str]:

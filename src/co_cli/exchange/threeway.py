@@ -28,14 +28,15 @@ class Merged(NamedTuple):
 
     raw: bytes
     conflicts: int
-    """How many places are left to a person; each stands between marks."""
+    """In how many places both sides say something else; each stands between marks, for a person to decide."""
 
 
 class Names(NamedTuple):
-    """How the two sides are called in the marks."""
+    """How the two sides are called in the marks, and whether theirs is taken where both changed something."""
 
     ours: str = OURS
     theirs: str = THEIRS
+    take_theirs: bool = False
 
 
 def merge(base: bytes | None, ours: bytes, theirs: bytes, *, by_bullets: bool = False, names: Names | None = None) -> Merged:
@@ -120,6 +121,8 @@ def _merge_lists(base: object, ours: object, theirs: object) -> list[object]:
 
 
 def _with_marks(head: str, name: str, ours: object, theirs: object, names: Names) -> str:
+    if names.take_theirs:
+        return replace_fields(head, {name: theirs})
     sides = ["" if value is None else render_field(name, value) for value in (ours, theirs)]
     marks = f"<<<<<<< {names.ours}\n{sides[0]}=======\n{sides[1]}>>>>>>> {names.theirs}\n"
     field = re.compile(rf"(?m)^[\"']?{re.escape(name)}[\"']?[ \t]*:[^\n]*\n(?:[ \t]+[^\n]*\n)*")
@@ -233,7 +236,8 @@ def _resolve(region: Region, *, by_bullets: bool) -> Sequence[str | tuple[str, s
         return region.theirs
     if region.theirs == region.base:
         return region.ours
-    return _merge_bullets(region) if by_bullets and all(map(_is_list_of_bullets, region)) else None
+    lists = by_bullets and _is_list_of_bullets(region.ours) and _is_list_of_bullets(region.theirs)
+    return _merge_bullets(region) if lists else None
 
 
 def _is_list_of_bullets(units: Sequence[str]) -> bool:
@@ -267,4 +271,6 @@ def _identity(unit: str) -> str:
 
 
 def _marked(ours: Sequence[str], theirs: Sequence[str], names: Names) -> list[str]:
+    if names.take_theirs:
+        return [*theirs]
     return [f"<<<<<<< {names.ours}\n", *ours, "=======\n", *theirs, f">>>>>>> {names.theirs}\n"]

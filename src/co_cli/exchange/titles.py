@@ -9,8 +9,9 @@ import os
 from typing import TYPE_CHECKING
 
 from co_cli.exchange.relinking import relink
-from co_cli.knowledge import MEMORY
+from co_cli.knowledge import CONTEXT, MEMORY
 from co_cli.links import Named, Names, key_of
+from co_cli.note import FOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,6 +42,7 @@ class Titles:
         self._names = Names(
             Named(note.vault, note.kind, os.path.basename(note.path), note.id, note.title if note.kind != MEMORY else "")
             for note in notes
+            if note.kind != CONTEXT  # nothing links to a context
         )
 
     def of(self, note: Note) -> str:
@@ -56,7 +58,7 @@ class Titles:
         """The body of a note with wiki links by these names; links to what does not go out stay as they are."""
 
         def write(link: Link) -> str | None:
-            meant = self._names.meant(key_of(link, note.kind), note.vault)
+            meant = self._names.meant(key_of(link, FOLDERS.get(note.kind, "")), note.vault)
             path = self._paths.get((meant.vault, meant.kind, meant.file)) if meant else None
             if path is None:
                 return None

@@ -11,24 +11,27 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.credentials import find_secret
 from co_cli.errors import CoError
+from co_cli.exchange.relinking import relink
 from co_cli.exchange.report import CREATED, SKIPPED, UNCHANGED, UPDATED, ImportEntry
 from co_cli.exchange.threeway import Names as SideNames
 from co_cli.exchange.threeway import merge
 from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import FrontmatterError, parse_frontmatter, replace_fields, split_frontmatter
 from co_cli.knowledge import ARTICLE, CONTEXT, MEMORY, TOPIC
-from co_cli.links import Named, Names, key_of, links
+from co_cli.links import Named, Names, key_of
 from co_cli.note import FOLDERS, Note, NoteError, fold, instant, memory_name, parse_note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from co_cli.batch import Batch
+    from co_cli.links import Link
 
 ATTACHMENTS = "attachments"
 _KINDS = {folder: kind for kind, folder in FOLDERS.items()}
@@ -60,9 +63,25 @@ class Divergence(NamedTuple):
     ours: bytes
     theirs: bytes
     """Their version, with our id."""
-    merged: bytes
-    """Both in one, with the marks of git around what differs."""
+    proposed: bytes
+    """Both in one; where they contradict each other, it is theirs."""
     origin: str
+
+    @property
+    def note(self) -> Note:
+        """The note as it would be with theirs."""
+        return parse_note(self.proposed, kind=self.kind, vault=self.vault, path=self.path)
+
+    @property
+    def difference(self) -> str:
+        """The lines in which that differs from ours."""
+        from co_cli.draft import difference
+
+        return difference(self.ours, self.proposed, f"{self.ref} as it is", "as it would be with theirs")
+
+
+Ancestor = Callable[[str, str, bytes, bytes], bytes | None]
+"""Given the name of a file here and there, and what it holds here and there, the version that both come from."""
 
 
 @dataclass(slots=True, eq=False)
@@ -90,9 +109,8 @@ class Joining:
     """The joining of whole notes into a vault."""
 
     batch: Batch
-    ancestor: Callable[[str, bytes, bytes], bytes | None] | None = None
+    ancestor: Ancestor | None = None
     """What finds the version that two of a note come from; without it the newer of the two counts."""
-    names: SideNames = field(default_factory=SideNames)
     divergences: list[Divergence] = field(default_factory=list)
     _numbers: dict[int, int] = field(default_factory=dict)
     _attached: dict[str, str] = field(default_factory=dict)
@@ -114,7 +132,7 @@ class Joining:
                     lines[position] = met
         self._number(list(arrivals.values()))
         self._theirs = Names(
-            Named("", each.note.kind, os.path.basename(each.note.path), each.note.id, each.note.title)
+            Named(each.note.vault, each.note.kind, os.path.basename(each.note.path), each.note.id, each.note.title)
             for each in arrivals.values()
             if each.note.kind != CONTEXT
         )
@@ -236,19 +254,19 @@ class Joining:
                 return arrival.line(SKIPPED, ours, "newer-here", reason)
             return arrival.line(UPDATED, self.batch.replace(ours, raw))
         name = os.path.relpath(ours.path, self.batch.vault.root).replace(os.sep, "/")
-        base = self.ancestor(name, ours.raw, raw)
+        base = self.ancestor(name, arrival.whole.place, ours.raw, raw)
         if fold(ours.body) == fold(arrival.note.body) and base is None:
             return self._unite(arrival, ours)
         return self._merge(arrival, ours, raw, base)
 
     def _merge(self, arrival: _Arrival, ours: Note, raw: bytes, base: bytes | None) -> ImportEntry:
-        merged = merge(base, ours.raw, raw, names=self.names, by_bullets=ours.kind == CONTEXT)
-        if merged.conflicts or (base is None and ours.kind != CONTEXT):
-            origin = arrival.whole.file
-            self.divergences.append(
-                Divergence(ours.ref, ours.kind, ours.vault, ours.path, base, ours.raw, raw, merged.raw, origin)
-            )
-            reason = f"{ours.ref} says something else here: both are kept for you to decide"
+        bullets = ours.kind == CONTEXT
+        merged = merge(base, ours.raw, raw, by_bullets=bullets)
+        if merged.conflicts or (base is None and not bullets):
+            proposed = merge(base, ours.raw, raw, by_bullets=bullets, names=SideNames(take_theirs=True)).raw
+            place = (ours.ref, ours.kind, ours.vault, ours.path)
+            self.divergences.append(Divergence(*place, base, ours.raw, raw, proposed, arrival.whole.file))
+            reason = f"{ours.ref} says something else here: it stays, and theirs is proposed"
             return arrival.line(SKIPPED, ours, "conflict", reason)
         if merged.raw == ours.raw:
             return arrival.line(UNCHANGED, ours)
@@ -274,7 +292,7 @@ class Joining:
             return arrival.line(CREATED, self.batch.add(CONTEXT, path, raw))
         if ours.raw == raw:
             return arrival.line(UNCHANGED, ours)
-        base = self.ancestor(_CONTEXT_PLACE, ours.raw, raw) if self.ancestor else None
+        base = self.ancestor(_CONTEXT_PLACE, _CONTEXT_PLACE, ours.raw, raw) if self.ancestor else None
         return self._merge(arrival, ours, raw, base)
 
     # ---------------------------------------------------------------------------------------------------------- mending
@@ -301,26 +319,28 @@ class Joining:
         return self._relinked(note, text).encode("utf-8")
 
     def _renumbered(self, value: object) -> object:
+        """The ids here of the notes that ids there name; one that did not come along but is another's here goes."""
         if isinstance(value, list):
-            return [self._renumbered(item) for item in value]
-        return self._numbers.get(value, value) if isinstance(value, int) and not isinstance(value, bool) else value
+            return [each for each in map(self._renumbered, value) if each is not None] or None
+        if not isinstance(value, int) or isinstance(value, bool) or value in self._numbers:
+            return self._numbers.get(value, value) if isinstance(value, int) else value
+        return value if self.batch.is_free(value) else None
 
     def _relinked(self, note: Note, text: str) -> str:
         """A document whose links lead to the memories that they meant, by the ids that these have here."""
         if all(old == new for old, new in self._numbers.items()) or self._theirs is None:
             return text
+        theirs = self._theirs
         body = split_frontmatter(text)[1]
-        head, lines = text[: len(text) - len(body)], body.split("\n")
-        skipped = len(body) - len(body.lstrip())
-        above = body.count("\n", 0, skipped)
-        for link in links(body.strip()):
-            meant = self._theirs.meant(key_of(link, note.kind), "")
-            if meant is None or meant.kind != MEMORY or self._numbers.get(meant.id or 0, meant.id) == meant.id:
-                continue
-            at = above + link.line - 1
-            new = _renumbered_link(link.written, meant.id or 0, self._numbers[meant.id or 0])
-            lines[at] = lines[at].replace(link.written, new, 1)
-        return head + "\n".join(lines)
+
+        def write(link: Link) -> str | None:
+            meant = theirs.meant(key_of(link, FOLDERS.get(note.kind, "")), note.vault)
+            number = meant.id if meant and meant.kind == MEMORY else None
+            if number is None or self._numbers.get(number, number) == number:
+                return None
+            return _renumbered_link(link.written, number, self._numbers[number])
+
+        return text[: len(text) - len(body)] + relink(body, write)
 
     def _attach(self, whole: Whole) -> ImportEntry:
         """Put a file beside the notes; one of this name that holds something else stays, and this one gets another name."""

@@ -126,6 +126,7 @@ MIGRATIONS = (
     UPDATE notes SET stamp = 0, sha = NULL WHERE kind != 'memory' AND problem IS NULL;
     DELETE FROM meta WHERE key IN ('state:topic', 'state:article');
     """,
+    "CREATE INDEX notes_key ON notes (key) WHERE key != ''",
 )
 
 

@@ -143,6 +143,13 @@ def frequencies(index: Index, words: Iterable[str]) -> dict[str, int]:
     return known
 
 
+def files_with(index: Index, category: str, key: str) -> list[str]:
+    """The files of the memories that have a category and a key."""
+    query = "SELECT name FROM notes WHERE key = ? AND key != '' AND category = ? AND kind = 'memory'"
+    with complaints(index.path):
+        return [named(name) for (name,) in index.connection.execute(query, (as_text(key), as_text(category)))]
+
+
 def matching(index: Index, terms: Terms, frequency: dict[str, int], narrowing: Narrowing, limit: int) -> list[int]:
     """The ids of the passages that match best, by the full-text index's own ranking."""
     totals = index.totals()

@@ -287,6 +287,12 @@ class Index:
             row = self.connection.execute(query, (kind, stored(name))).fetchone()
             return Known(*row) if row else None
 
+    def files_numbered(self, number: int) -> list[str]:
+        """The names of the files of memories with a number."""
+        with complaints(self.path):
+            rows: Any = self.connection.execute("SELECT name FROM notes WHERE kind = 'memory' AND number = ?", (number,))
+            return [named(row[0]) for row in rows]
+
     def titles(self) -> list[tuple[int, str, str, int | None, str]]:
         """The id of every note, with its kind, the name of its file, its number, and its title."""
         query = "SELECT id, kind, name, number, title FROM notes WHERE problem IS NULL"

@@ -103,6 +103,11 @@ def _revise(kb: KnowledgeBase, proposal: Proposal) -> None:
 
 def _topic(kb: KnowledgeBase, proposal: Proposal) -> None:
     given = _given(proposal, "name", "private")
+    if proposal.private:
+        (ref,) = concerned(proposal)
+        note = found(kb, ref)
+        if note is None or not note.private:
+            raise Invalid("A new topic cannot be private: topics are shared.", "Propose it as a memory.")
     kb.write_topic(str(proposal.fields["name"]), proposal.content, in_global=proposal.vault == GLOBAL, **given)
 
 

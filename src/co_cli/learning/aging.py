@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from co_cli.claims import broken_claims
 from co_cli.errors import CoError
 from co_cli.knowledge import MEMORY, PROJECT, is_expired
+from co_cli.learning.inbox import propose
 from co_cli.learning.proposal import ARCHIVE, EXPIRY, STALE, Evidence, Proposal
 from co_cli.note import instant
 
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from co_cli.knowledge import KnowledgeBase, Note
+    from co_cli.learning.inbox import Outcome
 
 _EVER = 3650
 _QUOTE = 300
+_AT_ONCE = 50
 
 
 def worn(kb: KnowledgeBase) -> tuple[Proposal, ...]:
@@ -31,6 +34,13 @@ def worn(kb: KnowledgeBase) -> tuple[Proposal, ...]:
     for proposal in (*_expired(notes), *_stale(kb, notes), *_unused(kb, notes), *_too_many(kb, notes)):
         found.setdefault(proposal.refs[0], proposal)
     return tuple(found.values())
+
+
+def propose_worn(kb: KnowledgeBase, *, dry_run: bool = False) -> tuple[tuple[Proposal, ...], tuple[Outcome, ...], int]:
+    """Propose what is worn, as much as one looks through at once; returns it, what became of it, and the rest."""
+    found = worn(kb)
+    first = () if dry_run else found[:_AT_ONCE]
+    return found, propose(kb, first), 0 if dry_run else len(found) - len(first)
 
 
 def _away(note: Note, kind: str, reason: str, quote: str = "") -> Proposal:

@@ -119,6 +119,8 @@ class Candidates:
             self.notice = f"Compared by words only. {reason}"
             return None
         texts = [said.text[:_LENGTH] for said in self.statements]
+        if not texts:
+            return None
         vectors = embedder.embed(texts)
         empty = b"\0" * (4 * embedder.dimensions)
         return np.frombuffer(b"".join(vector or empty for vector in vectors), "<f4").reshape(len(texts), -1)

@@ -24,6 +24,7 @@ from co_cli.knowledge import GLOBAL, MEMORY, PROJECT
 from co_cli.learning.actions import carry_out, changed_since, concerned, found, mark_of
 from co_cli.learning.proposal import (
     ACTIONS,
+    FORGET,
     KINDS,
     REVISE,
     SAVE,
@@ -222,7 +223,8 @@ def _tried(kb: KnowledgeBase, proposal: Proposal) -> Outcome:
     """Whether it can be proposed at all, and whether it would change anything."""
     try:
         ready = checked(proposal)
-        ready = ready._replace(fingerprint=identity(ready), created=ready.created or memory.now(), later="", seen=())
+        mark = ready.fingerprint or identity(ready)  # one that was put into other words is still the same proposal
+        ready = ready._replace(fingerprint=mark, created=ready.created or memory.now(), later="", seen=())
         if ready.action in _REHEARSED and not changes(kb, ready):
             return Outcome(ready, NOTHING)
     except CoError as error:
@@ -251,7 +253,11 @@ def _marked_one(outcome: Outcome, notes: Mapping[str, Note | None]) -> Outcome:
     for ref in concerned(proposal) if proposal.action != TOPIC else ():
         if notes[ref] is None:
             return Outcome(proposal, REFUSED, NotFound(f"There is no note {ref}.", "`co list` shows what there is."))
-    return outcome._replace(proposal=proposal._replace(seen=tuple(mark_of(notes[ref]) for ref in concerned(proposal))))
+    meant = [notes[ref] for ref in concerned(proposal)]
+    fields = dict(proposal.fields)
+    if any(note and note.private for note in meant):  # what is said of a private note is as private
+        fields["private"] = True
+    return outcome._replace(proposal=proposal._replace(seen=tuple(map(mark_of, meant)), fields=fields))
 
 
 def _unguarded(proposal: Proposal) -> Proposal:
@@ -340,7 +346,11 @@ def accept(
         with rehearsal.vault(proposal.vault).change("accept") as draft:
             _remove(draft, proposal)
 
+    from co_cli.learning import derivation  # which proposes things itself
+
+    made = derivation.made_from(kb, agreed.refs) if agreed.action == FORGET else ()
     done = kb.as_one(action, "accept", f"accepted {agreed.label}")
+    derivation.propose(kb, made)
     return tuple(change for change in done if change.path != proposal.path)
 
 

@@ -7,12 +7,11 @@ or at odds. How two texts stand to each other, :mod:`co_cli.learning.relations` 
 from __future__ import annotations
 
 import re
-from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
-from co_cli.note import MEMORY, instant, is_expired
+from co_cli.note import MEMORY, fold, instant, is_expired
 from co_cli.succession import stands
 
 if TYPE_CHECKING:
@@ -79,6 +78,8 @@ class Nearness:
             self._embedder = self._opened()
         if self._embedder is None:
             return None
+        from array import array
+
         mine, theirs = (array("f", vector) for vector in self._embedder.embed((one, other)))
         return sum(a * b for a, b in zip(mine, theirs, strict=True)) if mine and theirs else None
 
@@ -153,7 +154,8 @@ def _ordered(one: Note, other: Note, relation: Relation) -> Related:
     if relation.label == CONTRADICTION:
         first, second = sorted((one, other), key=_age)
         return Related(second, first, relation)
-    kept, redundant = sorted((one, other), key=lambda note: (-len(note.body), _age(note)))
+    twins = fold(one.body) == fold(other.body)  # of which the first is the one that saving it again would find
+    kept, redundant = sorted((one, other), key=lambda note: (0 if twins else -len(note.body), note.id or 0))
     if kept.vault != redundant.vault:
         kept, redundant = sorted((one, other), key=lambda note: note.vault)  # for all projects, not for this one
     return Related(kept, redundant, relation)

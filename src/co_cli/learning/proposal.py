@@ -61,8 +61,6 @@ ACTIONS: Mapping[str, Mapping[str, str]] = {
     MOVE: {"to": _TEXT, "language": _TEXT},
 }
 """What is to be done, with the fields that each takes beside ``private``; see :mod:`co_cli.learning.actions`."""
-_SHARED = (TOPIC,)
-"""Actions that make what is for everybody, and so never private."""
 WITH_TEXT = (SAVE, TOPIC, ARTICLE, MERGE)
 """The actions that make nothing without a text."""
 WITH_REFS = (REVISE, SUPERSEDE, MERGE, ARCHIVE, FORGET, MOVE)
@@ -133,12 +131,16 @@ class Proposal(NamedTuple):
 _LABEL = 60
 
 
+_NO_MATTER = ("source", "created", _PRIVATE)
+"""Fields that make no other proposal of the same."""
+
+
 def identity(proposal: Proposal) -> str:
     """What proposals of the same thing have in common, whatever their case and punctuation; it gives no word away."""
     import hashlib
 
     named = (str(proposal.fields.get(name, "")) for name in ("name", "by", "to"))
-    marks = {name: value for name, value in proposal.fields.items() if name not in ("source", "created")}
+    marks = {name: value for name, value in proposal.fields.items() if name not in _NO_MATTER}
     about = fold(proposal.content) if proposal.content.strip() else repr(sorted(marks.items()))
     parts = (proposal.kind, proposal.action, *sorted(proposal.refs), "", *map(fold, named), about)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -173,8 +175,7 @@ def _texts_of(fields: Mapping[str, Value]) -> list[str]:
 
 
 def _takes(action: str) -> Mapping[str, str]:
-    fields = ACTIONS.get(action, {})
-    return fields if action in _SHARED else {**fields, _PRIVATE: _FLAG}
+    return {**ACTIONS.get(action, {}), _PRIVATE: _FLAG}
 
 
 def _check(proposal: Proposal) -> None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.index import search
 from co_cli.index.analysis import asked_for, sought, terms
 from co_cli.index.store import as_line
-from co_cli.note import FOLDERS, GLOBAL, lasting_name
+from co_cli.note import FOLDERS, GLOBAL, MEMORY, lasting_name
 from co_cli.retrieval import scoring
 from co_cli.retrieval.hit import ALL, ANY, BESIDE, MEANING, PHRASE, Hit, Why, moment
 from co_cli.retrieval.standing import in_force
 from co_cli.retrieval.words import STOP_WORDS
+from co_cli.succession import Succession
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -178,11 +179,20 @@ class _Question:
         if self.vector:
             self._complete_cosines()
         notes = self._score_notes()
-        vaults = {source.vault.name: source.vault for source in self.sources}
-        hits = islice(in_force(self._hits(scoring.ranked(notes), notes), vaults, self.only), self.limit)
+        successions = {each.vault.name: Succession(each.vault, each.index.files_numbered) for each in self.sources}
+        standing = in_force(self._hits(scoring.ranked(notes), notes), successions, self.only, self._keyed)
+        hits = islice(standing, self.limit)
         partial = any(source.index.totals().vectors < source.index.totals().passages for source in self.sources)
         degraded = ("vectors-partial",) if self.vector and partial else ()
         return Answer(self.mode, tuple(hits), len(notes), degraded, self.notices)
+
+    def _keyed(self, name: str, category: str, key: str) -> Iterator[Note]:
+        """The memories of a vault that have a category and a key, as their files say."""
+        for source in self.sources:
+            if source.vault.name == name:
+                files = search.files_with(source.index, category, key)
+                notes = source.vault.read_named(MEMORY, files).values()
+                yield from (note for note in notes if (note.category, note.key) == (category, key))
 
     # --------------------------------------------------------------------------------------------------------- candidates
 

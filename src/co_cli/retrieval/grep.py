@@ -13,16 +13,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.chunking import split
-from co_cli.citation import nearest, packed
 from co_cli.note import MEMORY, instant
 from co_cli.pages import without_marks
 from co_cli.retrieval.hit import ALL, ANY, FILTER, PHRASE, Hit, Recalled, Why
 from co_cli.retrieval.standing import in_force
 from co_cli.retrieval.words import STOP_WORDS
+from co_cli.succession import Succession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from co_cli.chunking import Passage
     from co_cli.note import Note, Problem
     from co_cli.query import Query
     from co_cli.retrieval.hit import Filter
@@ -44,7 +45,13 @@ def grep(vaults: Sequence[Vault], query: Query, *, limit: int, only: Filter) -> 
         hits.extend(hit for hit in map(matcher.hit, filter(only.admits, scan.notes)) if hit)
     if len(hits) > 1:
         hits.sort(key=lambda hit: (hit.score, instant(hit.note.created), hit.note.id or 0), reverse=True)
-    shown = islice(in_force(hits, {vault.name: vault for vault in vaults}, only), limit)
+    by_name = {vault.name: vault for vault in vaults}
+
+    def keyed(name: str, category: str, key: str) -> Iterator[Note]:
+        notes = by_name[name].scan((MEMORY,), wanted=lambda raw: b"key" in raw).notes
+        return (note for note in notes if (note.category, note.key) == (category, key))
+
+    shown = islice(in_force(hits, {name: Succession(vault) for name, vault in by_name.items()}, only, keyed), limit)
     return Recalled(query.text, "grep", tuple(map(_passage, shown)), problems=tuple(problems), total=len(hits))
 
 
@@ -57,13 +64,20 @@ def _passage(hit: Hit) -> Hit:
     best = max(range(len(passages)), key=lambda place: sum(word in texts[place] for word in hit.why.words))
     shown = passages[best]
     content = hit.note.body[shown.start : shown.end]
+    return Hit(hit.note, hit.score, hit.why, content, shown.heading, shown.line, _anchor(hit, shown, content), shown.page)
+
+
+def _anchor(hit: Hit, passage: Passage, content: str) -> str:
+    """The name of the heading in a passage under which most of what was found stands."""
+    if not passage.sections:
+        return passage.anchor
+    from co_cli.citation import nearest, packed
 
     def held(text: str) -> list[str]:
         folded = " ".join(_fold(text).split())
         return [word for word in hit.why.words if word in folded]
 
-    anchor = nearest(packed(shown.anchor, shown.sections), content, held)
-    return Hit(hit.note, hit.score, hit.why, content, shown.heading, shown.line, anchor, shown.page)
+    return nearest(packed(passage.anchor, passage.sections), content, held)
 
 
 def is_whole(hit: Hit) -> bool:

@@ -132,7 +132,9 @@ class Searcher:
             self.sources[place] = Source(vault, index, frozenset(report.unseen))
             self.reports.append(report)
             # the problems of files that could be read are remembered; those of the others are found anew each time
-            self.problems.update(dict.fromkeys((*known_problems(vault, index), *report.problems)))
+            found = (*known_problems(vault, index), *report.problems)
+            # what is no text in a folder of somebody else's is how they want it: `links` names it
+            self.problems.update((each, None) for each in found if not (vault.read_only and each.code == "not-text"))
         if by_meaning:
             self._embed(seconds)
 

@@ -134,11 +134,16 @@ def _list(kb: KnowledgeBase, _given: Given, caller: Caller) -> Answer:
 
 def _delete(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     note = note_to_delete(kb, str(given["topic"]), caller)
-    (gone,) = kb.forget(note.ref).notes
+    from co_cli.learning.derivation import forget
+
+    forgotten, derived = forget(kb, [note.ref])
+    (gone,) = forgotten.notes
     if gone.kind == TOPIC:
         display = f"✓ Deleted topic {gone.slug}; `co undo` brings it back."
         return Answer({"display": display, "topic": gone.slug, "ref": gone.ref, **marks(gone)})
-    return Answer({"display": f"✓ Forgot {gone.label}; `co undo` brings it back.", "ref": gone.ref, **marks(gone)})
+    told = [str(each) for each in derived if caller.private or not each.note.private]
+    display = "\n".join([f"✓ Forgot {gone.label}; `co undo` brings it back.", *told])
+    return Answer({"display": display, "ref": gone.ref, **marks(gone)})
 
 
 def note_to_delete(kb: KnowledgeBase, name: str, caller: Caller) -> Note:

@@ -22,16 +22,25 @@ if TYPE_CHECKING:
 def init_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     """Make the folders of the project's vault and an empty context. What is there already is not touched.
 
+    With --git, git is told to merge notes field by field where two branches changed the same one: see co merge.
+
     Examples:
         co init
         co init --global
+        co init --git
     """
+    parser.add_argument("--git", action="store_true", help="have git merge notes with co in this repository")
     parser.add_argument("--global", action="store_true", dest="in_global", help="the vault of all your projects")
     return _init
 
 
 def _init(arguments: Namespace) -> None:
     kb = open_knowledge()
+    if arguments.git:
+        from co_cli.surfaces.cli.merging import print_git_set_up
+
+        print_git_set_up(arguments, kb)
+        return
     made = kb.init(in_global=arguments.in_global)
     root = kb.vault(GLOBAL if arguments.in_global else PROJECT).root
     name = "g:context" if arguments.in_global else "context"

@@ -107,7 +107,9 @@ def add_export_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=int, default=DIGEST_SIZE, metavar="BYTES", help=f"what a digest may have; {DIGEST_SIZE} if not given"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what an export, or a check, would do")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only say what would be done, for --export, --check and --summarize"
+    )
 
 
 def check_export(arguments: Namespace) -> None:
@@ -118,7 +120,7 @@ def check_export(arguments: Namespace) -> None:
         arguments.in_global,
         arguments.both,
         arguments.private,
-        arguments.dry_run and not arguments.check,
+        arguments.dry_run and not arguments.check and arguments.summarize is None,
     )
     if not exports and (any(options) or arguments.size != DIGEST_SIZE):
         raise Invalid("These options go with --export.", "Name where to: co knowledge --export ~/notes")

@@ -9,7 +9,7 @@ from co_cli.knowledge import open_knowledge
 from co_cli.surfaces.cli.exchange import add_export_arguments, check_export, print_export
 from co_cli.surfaces.cli.notes import add_list_arguments, print_list
 from co_cli.surfaces.cli.progress import Progress
-from co_cli.surfaces.cli.terminal import as_data, counted, emit, visible, warn
+from co_cli.surfaces.cli.terminal import as_data, counted, emit, warn
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -22,8 +22,13 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     """List the memories, make the index anew, export the notes, or put notes into the archive: kept there, but no longer
     recalled.
 
-    --check compares all memories with each other. What contradicts another, or says the same, is proposed for `co review`;
-    nothing is changed.
+    --check compares all memories with each other, and looks which have served their time. What contradicts another, says the
+    same, has expired, was long unused, or names what the project no longer has, is proposed for `co review`; nothing is
+    changed.
+
+    --summarize groups memories that speak of the same, and proposes one in place of each group: their own words as a list,
+    or those of the model that is configured where they keep every number, name, date and negation. The originals go to
+    the archive when you accept. Named memories are one group.
 
     The index is kept up to date by every search; --reindex is for the day when you do not trust it. Interrupt it when you
     like: the next --reindex goes on where it was.
@@ -32,6 +37,8 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
         co knowledge --list
         co knowledge --reindex
         co knowledge --check --dry-run
+        co knowledge --summarize
+        co knowledge --summarize 12 15 18 --no-model
         co knowledge --archive 12 15
         co knowledge --restore 12
         co knowledge --export ~/notes
@@ -42,17 +49,23 @@ def knowledge_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--list", action="store_true", help="list the memories")
     what.add_argument("--reindex", action="store_true", help="make the index anew from the notes")
-    what.add_argument("--check", action="store_true", help="find memories that contradict each other, or say the same")
+    what.add_argument(
+        "--check", action="store_true", help="find memories that contradict each other, say the same, or are worn"
+    )
+    what.add_argument("--summarize", nargs="*", metavar="REF", help="propose one memory in place of several")
     what.add_argument("--archive", nargs="+", metavar="REF", help="put these notes into the archive")
     what.add_argument("--restore", nargs="+", metavar="REF", help="bring these notes back from the archive")
     what.add_argument("--export", metavar="PATH", help="write the notes to a folder or a file")
     add_list_arguments(parser)
     add_export_arguments(parser)
+    parser.add_argument("--no-model", action="store_true", help="summarize in the words of the notes alone")
     return _knowledge
 
 
 def _knowledge(arguments: Namespace) -> None:
     check_export(arguments)
+    if arguments.no_model and arguments.summarize is None:
+        raise Invalid("--no-model goes with --summarize.", "Leave it out: nothing else asks a model.")
     kb = open_knowledge()
     if arguments.list:
         print_list(arguments, kb)
@@ -63,7 +76,14 @@ def _knowledge(arguments: Namespace) -> None:
     if arguments.tag or arguments.category or arguments.key or arguments.archived:
         raise Invalid("The filters go with --list.", "Name the notes by their refs: co knowledge --archive 12")
     if arguments.check:
-        _check(arguments, kb)
+        from co_cli.surfaces.cli.checking import print_check
+
+        print_check(arguments, kb)
+        return
+    if arguments.summarize is not None:
+        from co_cli.surfaces.cli.summaries import print_summaries
+
+        print_summaries(arguments, kb)
         return
     if arguments.reindex:
         _reindex(arguments, kb)
@@ -72,35 +92,6 @@ def _knowledge(arguments: Namespace) -> None:
     done = "Restored" if arguments.restore else "Archived"
     display = "\n".join(f"✓ {done} {note.ref}: {note.summary}" for note in notes)
     emit(arguments, {"count": len(notes), "notes": [as_data(note) for note in notes], "display": display}, display)
-
-
-def _check(arguments: Namespace, kb: KnowledgeBase) -> None:
-    from co_cli.learning.pairs import as_pair, check, is_settled, sentence
-
-    with Progress() as progress:
-        checked = check(kb, dry_run=arguments.dry_run, progress=progress)
-    warn((*checked.problems, *checked.notices))
-    pairs = list(zip(checked.found, checked.outcomes, strict=True))
-    at_odds = sum(related.contradicts for related in checked.found)
-    counts = [counted(at_odds, "contradiction", "contradictions")]
-    counts.append(counted(len(pairs) - at_odds, "duplicate", "duplicates"))
-    lines = [f"✓ {counted(checked.memories, 'memory', 'memories')} compared: {', '.join(counts)}."]
-    lines += [visible(sentence(*pair)) for pair in pairs if not is_settled(pair[1])]
-    settled = sum(is_settled(outcome) for outcome in checked.outcomes)
-    if settled:
-        lines.append(f"{settled} of them {'was' if settled == 1 else 'were'} rejected before, and not proposed again.")
-    if checked.left:
-        lines.append(f"{checked.left} more would be proposed: check again after `co review`.")
-    data = {
-        "memories": checked.memories,
-        "contradictions": at_odds,
-        "duplicates": len(pairs) - at_odds,
-        "left": checked.left,
-        "dry_run": arguments.dry_run,
-        "pairs": [as_pair(*pair) for pair in pairs],
-        "problems": [{"path": each.path, "line": each.line, "message": each.message} for each in checked.problems],
-    }
-    emit(arguments, data, "\n".join(lines))
 
 
 def _reindex(arguments: Namespace, kb: KnowledgeBase) -> None:

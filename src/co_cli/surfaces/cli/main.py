@@ -72,6 +72,7 @@ _GROUPS = {
         "doctor": ("care", "find what is wrong with the files, and mend it"),
         "knowledge": ("knowledge", "list or archive memories"),
         "import": ("exchange", "take in what another tool remembered"),
+        "merge": ("merging", "join another vault into this one"),
     },
     "Set-up": {
         "config": ("config", "read and change settings"),

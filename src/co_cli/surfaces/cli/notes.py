@@ -14,9 +14,10 @@ from co_cli.surfaces.cli.terminal import as_data, ask, emit, interactive, line_o
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from co_cli.knowledge import KnowledgeBase, Listing, Note, Saved
+    from co_cli.learning.derivation import Derived
 
 
 def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -312,6 +313,8 @@ def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
+    from co_cli.learning.derivation import purge
+
     refs = [kb.ref(word) for word in arguments.what]
     if not all(refs):
         raise Invalid("Only refs can be purged.", "`co list` and `co log` show what there is and was.")
@@ -319,26 +322,44 @@ def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
         question = f"Forget {', '.join(refs)} for good? Nothing brings it back. y/n"
         if not ask(question, otherwise="Say it with --yes.").lower().startswith("y"):
             raise Denied("Nothing was purged.")
-    purged = kb.purge(refs)
+    purged, derived = purge(kb, refs)
     changes = "1 change" if purged.changes == 1 else f"{purged.changes} changes"
     lines = [f"✓ Purged {', '.join(refs)}, and {changes} in the journal that held something of it."]
     lines += [f"{each.where}: {each.what}.\n  {each.hint}" for each in purged.remains]
+    lines += [visible(str(each)) for each in derived]
     data = {"purged": refs, "changes": purged.changes, "remains": [each._asdict() for each in purged.remains]}
-    emit(arguments, {**data, "display": "\n".join(lines)}, "\n".join(lines))
+    emit(arguments, {**data, **_derived(derived), "display": "\n".join(lines)}, "\n".join(lines))
 
 
 def _forget(arguments: Namespace) -> None:
+    from co_cli.learning.derivation import forget
+
     kb = open_knowledge()
     if arguments.purge:
         _purge(arguments, kb)
         return
-    notes, standing = kb.forget(note.ref for note in _meant(kb, arguments))
+    (notes, standing), derived = forget(kb, [note.ref for note in _meant(kb, arguments)])
     lines = [f"✓ Forgot {visible(note.label)}" for note in notes]
-    lines += [f"{visible(note.label)} stands again: nothing supersedes it any more." for note in standing]
+    lines += [_standing(kb, note) for note in standing]
+    lines += [visible(str(each)) for each in derived]
     twice = ", twice," if len({note.vault for note in notes}) > 1 else ""  # each vault has its own journal
     display = "\n".join([*lines, f"`co undo`{twice} brings {'it' if len(notes) == 1 else 'them'} back."])
-    data = {"count": len(notes), "forgotten": [as_data(note) for note in notes], "display": display}
+    data = {"count": len(notes), "forgotten": [as_data(note) for note in notes], **_derived(derived), "display": display}
     emit(arguments, {**data, "standing": [note.ref for note in standing]} if standing else data, display)
+
+
+def _standing(kb: KnowledgeBase, note: Note) -> str:
+    """What is said of a note whose successor is gone."""
+    if kb.vault(note.vault).is_archived(note):
+        back = f"co knowledge --restore {note.ref}"
+        return f"{visible(note.label)} lies in the archive, and nothing supersedes it any more: {back}"
+    return f"{visible(note.label)} stands again: nothing supersedes it any more."
+
+
+def _derived(derived: Iterable[Derived]) -> dict[str, object]:
+    """What was made from forgotten notes, as JSON; nothing where there is none."""
+    made = [{"ref": each.note.ref, "from": [*each.gone], "proposal": each.proposal or None} for each in derived]
+    return {"derived": made} if made else {}
 
 
 def _meant(kb: KnowledgeBase, arguments: Namespace) -> tuple[Note, ...]:

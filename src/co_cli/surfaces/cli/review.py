@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from co_cli.learning.inbox import Proposal
 
 _UNTIL = "1w"
+_DOUBTS = 5
+"""Doubts that are told at most."""
 _HELP = """y  yes: do what is shown, as one change; `co undo` takes it back
 n  no: the same is not proposed again, in whatever words
 e  edit the text in your editor first; then you are asked again
@@ -127,6 +129,8 @@ class _Card(NamedTuple):
     changes: tuple[FileChange, ...] = ()
     error: CoError | None = None
     """Why it cannot be accepted as it stands."""
+    doubts: Sequence[str] = ()
+    """What a merge has otherwise than the notes that it would replace."""
 
     @property
     def lines(self) -> list[str]:
@@ -140,9 +144,10 @@ class _Card(NamedTuple):
         came = [session, f"notes {', '.join(refs)}" if refs else "", proposal.created[:10]]
         lines.append(f"  from: {visible(' · '.join(filter(None, came)))}")
         if self.error:
-            lines.append(paint(f"  as it stands: {visible(self.error.message)}", "yellow", sys.stderr))
+            lines.append(paint(f"  it cannot be done: {visible(self.error.message)}", "yellow", sys.stderr))
         elif self.changed:
             lines.append(paint(f"  look twice: {', '.join(self.changed)} has changed since", "yellow", sys.stderr))
+        lines += [paint(f"  look twice: it {visible(doubt)}", "yellow", sys.stderr) for doubt in self.doubts[:_DOUBTS]]
         return lines
 
     @property
@@ -162,6 +167,7 @@ class _Card(NamedTuple):
         known.update(fields=dict(proposal.fields), refs=list(proposal.refs), evidence=_evidence(proposal))
         error = {"kind": self.error.kind, "message": self.error.message, "hint": self.error.hint} if self.error else None
         whole = {"id": proposal.ref, **known, "private": proposal.private, "waits": inbox.is_due(proposal)}
+        whole["doubts"] = [*self.doubts]
         return {**whole, "changed_since": [*self.changed], "difference": self.difference, "error": error}
 
 
@@ -170,8 +176,10 @@ def _evidence(proposal: Proposal) -> dict[str, object]:
 
 
 def _card(kb: KnowledgeBase, proposal: Proposal) -> _Card:
+    from co_cli.learning.summaries import doubts
+
     try:
-        return _Card(proposal, inbox.changed_since(kb, proposal), inbox.changes(kb, proposal))
+        return _Card(proposal, inbox.changed_since(kb, proposal), inbox.changes(kb, proposal), None, doubts(kb, proposal))
     except CoError as error:
         return _Card(proposal, error=error)
 
@@ -288,21 +296,22 @@ class _Review:
     def _answered(self, card: _Card) -> bool:
         """Ask about one until there is an answer; returns whether to go on."""
         proposal = card.proposal
-        edit = ["e edit first"] if proposal.content else []
-        choices = ["y yes", "n no", *edit, "l later", "a all of its kind", "q end", "? help"]
+        edit = ["e edit"] if proposal.content else []
+        yes, every = (["y yes"], ["a all of its kind"]) if card.seen is not None else ([], [])
+        choices = [*yes, "n no", *edit, "l later", *every, "q end", "? help"]
         while True:
-            answer = _typed(f"{paint('Accept this?', 'bold', sys.stderr)} {' · '.join(choices)} › ")
+            answer = _typed(f"{paint('Accept?', 'bold', sys.stderr)} {' · '.join(choices)} › ")
             match answer if answer is None else answer.lower():
                 case None | "q" | "quit":
                     return False
-                case "y" | "yes":
+                case "y" | "yes" if yes:
                     self._finish(proposal, self._decided.decide(proposal, "accept", seen=card.seen))
                 case "n" | "no":
                     reason = _typed("Why not? (Enter: no reason) › ") or ""
                     self._finish(proposal, self._decided.decide(proposal, "reject", reason=reason))
                 case "l" | "later":
                     self._finish(proposal, self._decided.decide(proposal, "later"))
-                case "a" | "all":
+                case "a" | "all" if every:
                     self._accept_all(card)
                 case "e" | "edit" if edit:
                     if not self._edited(proposal):
