@@ -1,7 +1,8 @@
 """How well the rules draft: precision and recall on a labelled set of what people say to coding agents.
 
 Owns the set (`utterances.jsonl`, written for this project; one part was held out while the rules were made, and one is by
-somebody who did not know them) and the measure. A draft is right where it says what somebody who read the turn wanted kept, and does not deny what that affirms.
+somebody who did not know them) and the measure. A draft is right where it says what somebody who read the turn wanted kept,
+and does not deny what that affirms.
 """
 
 from __future__ import annotations
