@@ -148,7 +148,7 @@ def lines_of(lesson: Lesson, *, dry_run: bool = False) -> Iterator[str]:
         head = f"{waits} for your yes: co review"
     yield paint(head, "bold") if shown else "Nothing new to propose."
     for ref, text, quote in shown[:_SHOWN]:
-        said = paint(f" — “{visible(quote)}”", "dim") if quote.rstrip(".!") not in text else ""
+        said = paint(f" — “{visible(quote)}”", "dim") if quote.casefold().rstrip(".!") not in text.casefold() else ""
         yield f"{paint(ref.rjust(5), 'bold')}  {visible(text)}{said}"
     if len(shown) > _SHOWN:
         yield paint(f"       and {len(shown) - _SHOWN} more", "dim")
