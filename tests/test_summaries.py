@@ -255,7 +255,8 @@ def test_a_person_may_word_it_otherwise_and_is_told_what_gets_lost(kb: Knowledge
     assert co("review", "p1") == 0
     assert "look twice: it drops the number “after 3pm” of 1" in co.out
     assert "drops the number “after 3pm” of 1" in co.json("review", "p1")["proposals"][0]["doubts"]
-    inbox.accept(kb, edited)
+    assert co("review", "--accept", "p1") == 0
+    assert "warning: p1 drops the number “after 3pm” of 1; `co undo` takes it back" in co.err
     assert bodies(kb) == ["We deploy on Fridays through staging, Anna says when."]
 
 
