@@ -80,8 +80,10 @@ def _made_in(vault: Vault, numbers: set[int]) -> list[Derived]:
 
 
 def _behind(note: Note, names: Mapping[str, int]) -> tuple[str, ...]:
-    """Which of these a memory stands for, or cites."""
-    citations = cited(note.body) if was_merged(note) else ()
+    """Which of these a memory was made from, or cites. One that took the place of a single other says something else."""
+    if not was_merged(note):
+        return ()
+    citations = cited(note.body)
     return tuple(ref for ref, number in names.items() if number in note.supersedes or ref in citations)
 
 

@@ -79,8 +79,11 @@ def statements_of(note: Note) -> tuple[Statement, ...]:
 
 
 def was_merged(note: Note) -> bool:
-    """Whether a note was made from others; in any other a number in brackets is no citation."""
-    return bool(note.supersedes) or note.because.startswith(MERGED_FROM)
+    """Whether a note was made from others; in any other a number in brackets is no citation.
+
+    One that took the place of a single other mostly contradicts it.
+    """
+    return len(note.supersedes) > 1 or note.because.startswith(MERGED_FROM)
 
 
 def parse(body: str) -> Summary | None:
