@@ -80,9 +80,10 @@ def _made_in(vault: Vault, numbers: set[int]) -> list[Derived]:
 
 
 def _behind(note: Note, names: Mapping[str, int]) -> tuple[str, ...]:
-    """Which of these a memory stands for, or cites."""
+    """Which of these a memory was made from, or cites. One that took the place of a single other says something else."""
     citations = cited(note.body) if "[" in note.body else ()
-    return tuple(ref for ref, number in names.items() if number in note.supersedes or ref in citations)
+    sources = note.supersedes if len(note.supersedes) > 1 else ()
+    return tuple(ref for ref, number in names.items() if number in sources or ref in citations)
 
 
 def propose(kb: KnowledgeBase, made: Iterable[Derived]) -> tuple[Derived, ...]:

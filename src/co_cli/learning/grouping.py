@@ -38,6 +38,8 @@ _WIDE = 24
 """Memories that may share a word for it to be a subject; what more of them share is too wide for one note."""
 _NEAR, _NEAR_IN_WORDS = 0.1, 0.07
 """How near the memories of a group are to each other on average, with their meaning, and by their words alone."""
+_USUAL = 50
+"""Memories among which a word has its usual weight: among a handful, what all of them share would seem to tell nothing."""
 _TIE = 0.1
 """How much nearer the rarest tag brings two memories."""
 _PLAIN_NUMBER = re.compile(r"[\d_.:-]+")
@@ -139,7 +141,7 @@ class _Nearness:
         self._subjects = [_subjects(note) for note in notes]
         self._tags = [{term for term in counts if term.startswith("#")} for counts in counted]
         self._spread = spread = Counter(term for counts in counted for term in counts)
-        self._weights = [_weights(counts, spread, len(notes)) for counts in counted]
+        self._weights = [_weights(counts, spread, max(len(notes), _USUAL)) for counts in counted]
         self._vectors = _vectors([note.body for note in notes])
         self._pairs: dict[tuple[int, int], float] = {}
         self._least = _NEAR if self._vectors else _NEAR_IN_WORDS

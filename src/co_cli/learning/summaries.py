@@ -249,7 +249,7 @@ def _lapses(group: Group, plain: Summary, summary: Summary) -> tuple[Lapse, ...]
     found += (
         Lapse("contradicts", "", statement.text, ref)
         for statement in summary.statements
-        for ref in statement.refs
+        for ref in (statement.refs if len(statement.refs) == 1 else ())  # what joins two says more than either of them
         if judge(statement.text, sources.get(ref, "")).label == CONTRADICTION
     )
     return tuple(found)
