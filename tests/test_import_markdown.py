@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from co_cli import KnowledgeBase, NotFound
+from co_cli import Invalid, KnowledgeBase, NotFound
 from co_cli.exchange.basic_memory import import_basic_memory
 from co_cli.exchange.documents import statements
 from co_cli.exchange.markdown import import_markdown
@@ -91,6 +91,8 @@ def test_what_cannot_be_read_is_a_line_with_its_place_and_the_rest_goes_on(kb: K
 def test_one_file_will_do_and_a_path_that_is_not_there_is_an_error(kb: KnowledgeBase, tmp_path: Path) -> None:
     report = import_markdown(kb, str(put(tmp_path / "note.md", "Words\n")), in_global=True)
     assert [entry.ref for entry in report.entries] == ["g:topic:note"]
+    with pytest.raises(Invalid, match="is no Markdown file"):
+        import_markdown(kb, str(put(tmp_path / "script.sh", "make\n")))
     with pytest.raises(NotFound, match="There is no"):
         import_markdown(kb, str(tmp_path / "gone"))
 

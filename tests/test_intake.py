@@ -85,6 +85,17 @@ def test_a_text_under_a_key_replaces_its_older_text_but_not_one_that_was_edited_
     assert kb.get(note.ref).body == "Tests run with make"
 
 
+@pytest.mark.parametrize("key", ["", "queue"])
+def test_what_was_replaced_here_does_not_come_back(kb: KnowledgeBase, key: str) -> None:
+    kept(kb, fact("The queue is Redis", key=key))
+    new = kb.save("The queue is NATS").note
+    old = kb.get("1")
+    kb.update("1", text=old.text.replace("source:", f"superseded_by: {new.id}\nsource:"))
+    (line,) = kept(kb, fact("The queue is Redis", key=key, written=4e9))
+    assert (line.outcome, line.code, line.reason) == ("unchanged", "replaced", "2 took its place here")
+    assert len(kb.list().notes) == 2
+
+
 def test_an_article_is_known_by_its_source(kb: KnowledgeBase) -> None:
     first = Document(
         "/c.json", "", "A talk", "Words", source="https://example.org/talk", updated="2026-01-02T03:04:05+00:00"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 TOPICS, MEMORIES = "topics", "memories"
 """What the texts of Markdown files become."""
 
+_TEXTS = (".md", ".markdown", ".txt")
+"""The endings of files that may be named; in a folder, those of the first two are looked for."""
 _ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*?)[ \t#]*")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -51,6 +53,8 @@ def documents_in(
     if as_what not in (TOPICS, MEMORIES):
         raise Invalid(f"Texts cannot become {as_what!r}.", f"They become {TOPICS} or {MEMORIES}.")
     if not os.path.isdir(top):
+        if not top.lower().endswith(_TEXTS):
+            raise Invalid(f"{top} is no Markdown file.", f"Name a folder, or a file that ends in {', '.join(_TEXTS)}.")
         files, others = [top], 0
     else:
         files = list(walk(top, _is_markdown))
@@ -71,7 +75,7 @@ def documents_in(
 
 
 def _is_markdown(name: str) -> bool:
-    return name.lower().endswith((".md", ".markdown"))
+    return name.lower().endswith(_TEXTS[:2])
 
 
 def names_of(files: Iterable[str], top: str) -> dict[str, str]:
