@@ -20,6 +20,7 @@ from co_cli.articles.browsing import Remembered, find_files, stamp_before_readin
 from co_cli.articles.entry import ADDED, FAILED, SKIPPED, UNCHANGED, UPDATED, WOULD_ADD, WOULD_UPDATE, Entry
 from co_cli.attachment import Attachment
 from co_cli.errors import CoError, Invalid
+from co_cli.frontmatter import parse_frontmatter
 from co_cli.knowledge import GLOBAL, PROJECT
 from co_cli.note import clean_tags, sha_of
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 PORTION, PORTION_BYTES, PORTION_SECONDS = 100, 16 * 1024 * 1024, 10.0
 """Documents that are written as one change, at most: by their number, by their size, and by how long the first one waits."""
+_GLANCE = 1.0
+"""Seconds for which it is taken for known which articles there are; what is written looks once more."""
 _NO_DOCUMENTS = frozenset(("unknown-kind", "empty", "no-text", "not-a-file"))
 """The codes of what is passed by in a folder: files that hold nothing to be read."""
 _LASTING = _NO_DOCUMENTS | {"encrypted", "broken", "too-large"}
@@ -139,7 +142,7 @@ class _Intake:
             if passed:
                 yield passed
                 return
-            known = self.kb.article_from(task.source.written, in_global=self.wish.in_global)
+            known = self.kb.article_from(task.source.written, in_global=self.wish.in_global, age=_GLANCE)
             document = sources.read(self.kb, task.source, self.kb.details(known) if known and task.source.url else None)
             if known and self._is_same(known, document) and (not self.wish.marks or self._is_archived(known)):
                 yield self._unchanged(task, known, stamp)
@@ -162,7 +165,9 @@ class _Intake:
         if document.not_modified:  # only its marks are to be changed
             document = sources.read(self.kb, task.source)
         extracted = extract(document)
-        incoming = check(incoming_of(task.source, document, extracted, self.wish))
+        incoming = incoming_of(task.source, document, extracted, self.wish)
+        if self.wish.dry_run:
+            check(incoming)
         title, kind = incoming.title, extracted.kind
         entry = Entry(task.shown, ADDED, title=title, kind=kind, pages=extracted.pages, notices=extracted.notices)
         if not self.waiting:
@@ -198,7 +203,7 @@ class _Intake:
         return waiting.entry._replace(outcome=became, ref=note.ref, title=note.title, private=note.private)
 
     def _would(self, incoming: Incoming) -> str:
-        known = self.kb.article_from(incoming.source, in_global=self.wish.in_global)
+        known = self.kb.article_from(incoming.source, in_global=self.wish.in_global, age=_GLANCE)
         return WOULD_UPDATE if known else WOULD_ADD
 
     def finish(self) -> None:
@@ -272,8 +277,18 @@ def incoming_of(source: Source, document: Document, extracted: Extracted, wish: 
         last_modified=document.last_modified,
         author=extracted.author,
         date=extracted.date,
-        private=wish.private,
+        private=wish.private or _says_private(document.raw, extracted.kind),
     )
+
+
+def _says_private(raw: bytes, kind: str) -> bool:
+    """Whether the header of a note that somebody wrote elsewhere says that it must not leave the machine."""
+    if kind != "markdown" or b"private" not in raw:
+        return False
+    try:
+        return parse_frontmatter(raw.decode("utf-8-sig"))[0].get("private") is True
+    except ValueError:
+        return False
 
 
 def _as_text(raw: bytes) -> str | None:
