@@ -6,6 +6,7 @@ where it can name it, since a wrong claim costs a person's attention; what it do
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +14,7 @@ from co_cli.learning.statement import NAME, NUMBER, WORD, Statement, Token, read
 from co_cli.learning.vocabulary import (
     ALTERNATIVES,
     CONTRARIES,
+    DENYING,
     DISTINCT,
     FIXED,
     HOLDERS,
@@ -36,6 +38,8 @@ LABELS = (DUPLICATE, CONTRADICTION, UNRELATED)
 
 _NEAR = 0.85
 """The cosine from which on two texts may say the same in other words."""
+_LONG, _APART = 200, 8
+"""Characters from which on a text is compared as a whole too, and one word in so many that may differ then."""
 _SLOT = 4
 """Words of a value at most."""
 
@@ -80,6 +84,8 @@ def judge(one: Said | str, other: Said | str, *, near: Near | None = None) -> Re
     if one.language and other.language and one.language != other.language:
         return _NONE
     found = _compare_all(one.statements, other.statements)
+    if found is _NONE and min(len(one.text), len(other.text)) > _LONG and _are_alike(one.text, other.text):
+        found = _PERHAPS
     if found is _PERHAPS:
         cosine = near(one.text, other.text) if near else None
         same = cosine is not None and cosine >= _NEAR
@@ -87,6 +93,14 @@ def judge(one: Said | str, other: Said | str, *, near: Near | None = None) -> Re
     if one.key and (one.category, one.key) == (other.category, other.key) and found.label != DUPLICATE:
         return Relation(CONTRADICTION, found.reason or f"the same key, {one.key}, with another value")
     return found
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether two long texts have nearly all words in common, and all numbers and denials."""
+    mine, theirs = ({*re.findall(r"\w+", text.casefold())} for text in (one, other))
+    apart = mine ^ theirs
+    telling = any(word in DENYING or any(map(str.isdigit, word)) for word in apart)
+    return not telling and len(apart) * _APART <= len(mine | theirs)
 
 
 def _compare_all(ones: Sequence[Statement], others: Sequence[Statement]) -> Relation:
