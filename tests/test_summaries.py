@@ -212,6 +212,19 @@ def test_a_merge_grows_by_what_is_learned_later_and_keeps_its_citations(kb: Know
     assert [line[-3:] for line in note.body.split("\n")[2:]] == ["[1]", "[2]", "[3]", "[5]"]
 
 
+def test_what_is_at_odds_with_one_statement_of_a_merge_leaves_the_others_alone(kb: KnowledgeBase, co: Co) -> None:
+    learn(kb, *POSTGRES)
+    summarize(kb)
+    inbox.accept(kb, only(kb))
+    assert co("learn", "Postgres listens on port 6432 in the cellar") == 0
+    assert "5 contradicts 4 (another number: 6432 ≠ 5432). It is proposed to take that out of 4 (p2): co review" in co.out
+    proposal = only(kb)
+    assert (proposal.kind, proposal.action) == ("contradiction", "revise")
+    inbox.accept(kb, proposal)
+    assert [line[-3:] for line in kb.get("4").body.split("\n")[2:]] == ["[1]", "[3]"]
+    assert kb.get("4").superseded_by is None
+
+
 def test_a_dry_run_proposes_nothing(kb: KnowledgeBase) -> None:
     learn(kb, *DEPLOYS)
     assert len(summarize(kb, dry_run=True).proposed) == 1
