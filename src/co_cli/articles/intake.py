@@ -20,9 +20,8 @@ from co_cli.articles.browsing import Remembered, find_files, stamp_before_readin
 from co_cli.articles.entry import ADDED, FAILED, SKIPPED, UNCHANGED, UPDATED, WOULD_ADD, WOULD_UPDATE, Entry
 from co_cli.attachment import Attachment
 from co_cli.errors import CoError, Invalid
-from co_cli.frontmatter import parse_frontmatter
 from co_cli.knowledge import GLOBAL, PROJECT
-from co_cli.note import clean_tags, sha_of
+from co_cli.note import ARTICLE, clean_tags, sha_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,6 +55,11 @@ class Wish:
         """Whether it asks for more than to have the text, so that a look at the file is not enough."""
         return bool(self.tags or self.title or self.private)
 
+    def is_met_by(self, note: Note) -> bool:
+        """Whether an article has all the marks that are asked for."""
+        tags = clean_tags((*note.tags, *self.tags)) == note.tags
+        return tags and (note.private or not self.private) and (not self.title or note.title == self.title)
+
 
 class _Task(NamedTuple):
     """A file or an address whose turn it is."""
@@ -81,6 +85,8 @@ def take_in(
 ) -> Iterator[Entry]:
     """Take in what is named, and say of each document what became of it, as soon as that is known for certain."""
     tasks = list(_tasks(kb, what, wish))
+    if wish.title and len(tasks) > 1:
+        raise Invalid("A title goes with one page or file.", "Give each its title by itself.", code="usage")
     intake = _Intake(kb, wish)
     try:
         for number, task in enumerate(tasks):
@@ -144,10 +150,12 @@ class _Intake:
                 return
             known = self.kb.article_from(task.source.written, in_global=self.wish.in_global, age=_GLANCE)
             document = sources.read(self.kb, task.source, self.kb.details(known) if known and task.source.url else None)
-            if known and self._is_same(known, document) and (not self.wish.marks or self._is_archived(known)):
+            if known is None or not self._is_same(known, document):
+                yield from self._read(task, document, stamp)
+            elif self.wish.is_met_by(known) or self._is_archived(known):
                 yield self._unchanged(task, known, stamp)
             else:
-                yield from self._read(task, document, stamp)
+                yield from self._mark(task, known, stamp)
         except CoError as error:
             self._remember(task, stamp, error)
             yield self._failed(task, error)
@@ -162,18 +170,33 @@ class _Intake:
         return same and (not details.attachment or self.kb.original(known) is not None)
 
     def _read(self, task: _Task, document: Document, stamp: int) -> Iterator[Entry]:
-        if document.not_modified:  # only its marks are to be changed
-            document = sources.read(self.kb, task.source)
         extracted = extract(document)
         incoming = incoming_of(task.source, document, extracted, self.wish)
         if self.wish.dry_run:
             check(incoming)
         title, kind = incoming.title, extracted.kind
         entry = Entry(task.shown, ADDED, title=title, kind=kind, pages=extracted.pages, notices=extracted.notices)
+        yield from self._wait(_Waiting(task, incoming, entry, stamp), len(document.raw))
+
+    def _mark(self, task: _Task, known: Note, stamp: int) -> Iterator[Entry]:
+        """Give an article the marks that it lacks; its document is the same, and need not be read again."""
+        wish = self.wish
+        incoming = Incoming(
+            known.body,
+            task.source.written,
+            title=wish.title,
+            titled=bool(wish.title),
+            tags=clean_tags(wish.tags),
+            sha256=self.kb.details(known).sha256,
+            private=wish.private or known.private,
+        )
+        yield from self._wait(_Waiting(task, check(incoming), Entry(task.shown, UPDATED), stamp), len(known.raw))
+
+    def _wait(self, waiting: _Waiting, size: int) -> Iterator[Entry]:
         if not self.waiting:
             self.since = time.monotonic()
-        self.waiting.append(_Waiting(task, incoming, entry, stamp))
-        self.size += len(document.raw)
+        self.waiting.append(waiting)
+        self.size += size
         late = time.monotonic() - self.since > PORTION_SECONDS
         if len(self.waiting) >= PORTION or self.size >= PORTION_BYTES or late:
             yield from self.write()
@@ -218,11 +241,14 @@ class _Intake:
     def _passed_by(self, task: _Task) -> Entry | None:
         """The line for a file that is as it was when it was read."""
         known = self.remembered.is_as_it_was(task.source.path)
-        if known is None or (known.article and self.wish.marks):
+        if known is None:
             return None
         if known.article:
             name = os.path.basename(known.article).removesuffix(".md")
             in_global = known.article.startswith(os.path.join(self.kb.vault(GLOBAL).root, ""))
+            vault = self.kb.vault(GLOBAL if in_global else PROJECT)
+            if self.wish.marks and not self.wish.is_met_by(vault.read(known.article, ARTICLE)):
+                return None
             return Entry(task.shown, UNCHANGED, ref=f"{'g:' if in_global else ''}article:{name}")
         return self._failed(task, Invalid(known.reason, known.hint, code=known.code))
 
@@ -277,18 +303,8 @@ def incoming_of(source: Source, document: Document, extracted: Extracted, wish: 
         last_modified=document.last_modified,
         author=extracted.author,
         date=extracted.date,
-        private=wish.private or _says_private(document.raw, extracted.kind),
+        private=wish.private or extracted.private,
     )
-
-
-def _says_private(raw: bytes, kind: str) -> bool:
-    """Whether the header of a note that somebody wrote elsewhere says that it must not leave the machine."""
-    if kind != "markdown" or b"private" not in raw:
-        return False
-    try:
-        return parse_frontmatter(raw.decode("utf-8-sig"))[0].get("private") is True
-    except ValueError:
-        return False
 
 
 def _as_text(raw: bytes) -> str | None:

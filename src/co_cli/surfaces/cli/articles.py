@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from co_cli.errors import DENIED, CoError, Invalid
+from co_cli.errors import DENIED, CoError
 from co_cli.knowledge import GLOBAL, open_knowledge
 from co_cli.surfaces.cli import linked
 from co_cli.surfaces.cli.main import EXIT_CODES
@@ -70,8 +70,6 @@ def article_command(parser: ArgumentParser) -> Callable[[Namespace], int | None]
 def _add(arguments: Namespace, kb: KnowledgeBase) -> int:
     from co_cli.articles.intake import Wish, take_in
 
-    if arguments.title and len(arguments.what) > 1:
-        raise Invalid("A title goes with one page or file.", "Give each its title by itself.", code="usage")
     wish = Wish(tuple(arguments.tag), arguments.title, arguments.private, arguments.in_global, arguments.dry_run)
     entries = []
     try:
