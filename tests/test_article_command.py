@@ -135,6 +135,7 @@ def test_a_title_and_privacy_are_as_they_were_asked_for(co: Co, docs: Path) -> N
     assert co("article", "add", "docs/plan.txt", "--title", "The plan") == 0
     assert co.json("article", "show", ref)["title"] == "The plan"
     assert co("article", "add", "docs/plan.txt", "docs/storks.html", "--title", "Both") == 2
+    assert co("article", "add", "docs", "--title", "All") == 2
 
 
 # ----------------------------------------------------------------------------------------------------------------- folders

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def article_command(parser: ArgumentParser) -> Callable[[Namespace], int | None]
 def _add(arguments: Namespace, kb: KnowledgeBase) -> int:
     from co_cli.articles.intake import Wish, take_in
 
-    if arguments.title and len(arguments.what) > 1:
+    if arguments.title and (len(arguments.what) > 1 or os.path.isdir(os.path.expanduser(arguments.what[0]))):
         raise Invalid("A title goes with one page or file.", "Give each its title by itself.", code="usage")
     wish = Wish(tuple(arguments.tag), arguments.title, arguments.private, arguments.in_global, arguments.dry_run)
     entries = []
