@@ -109,7 +109,7 @@ def test_what_was_said_is_drafted_at_the_end_and_asked_about_at_once(kb: Knowled
         prompted(seen)
         seen.type(CTRL_D)
         seen.wait_to_see("1 draft waits for your yes")
-        seen.wait_to_see("Accept this?")
+        seen.wait_to_see("Accept?")
         assert kept(kb) == []
         seen.type(f"y{ENTER}")
         assert seen.end() == 0

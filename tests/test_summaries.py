@@ -250,12 +250,13 @@ def test_a_person_may_word_it_otherwise_and_is_told_what_gets_lost(kb: Knowledge
     summarize(kb)
     edited = inbox.reword(kb, only(kb), "We deploy on Fridays through staging, Anna says when.")
     told = doubts(kb, edited)
-    assert "drops the number “3pm” of 1" in told
+    assert "drops the number “after 3pm” of 1" in told
     assert any(doubt.startswith("drops the negation “without a green smoke run” of 3") for doubt in told)
     assert co("review", "p1") == 0
-    assert "look twice: it drops the number “3pm” of 1" in co.out
-    assert "drops the number “3pm” of 1" in co.json("review", "p1")["proposals"][0]["doubts"]
-    inbox.accept(kb, edited)
+    assert "look twice: it drops the number “after 3pm” of 1" in co.out
+    assert "drops the number “after 3pm” of 1" in co.json("review", "p1")["proposals"][0]["doubts"]
+    assert co("review", "--accept", "p1") == 0
+    assert "warning: p1 drops the number “after 3pm” of 1; `co undo` takes it back" in co.err
     assert bodies(kb) == ["We deploy on Fridays through staging, Anna says when."]
 
 
