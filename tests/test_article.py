@@ -295,6 +295,32 @@ def test_no_header_can_name_for_an_original_what_is_none(
     assert (project / "outside.txt").exists()
 
 
+def test_a_folder_of_attachments_that_leads_out_of_the_vault_is_neither_read_nor_written(
+    kb: KnowledgeBase, vault: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x.pdf").write_bytes(b"mine")
+    (vault / "attachments").symlink_to(outside)
+    (vault / "articles").mkdir()
+    (vault / "articles" / "evil.md").write_text("---\nsource: x\nattachment: attachments/x.pdf\n---\n\nEvil.\n")
+    assert kb.original(kb.article("evil")) is None
+    assert kb.originals()["project"].files == 0
+    kb.forget("article:evil")
+    with pytest.raises(Denied):
+        kb.save_article("Text.", source="a.pdf", attachment=PAGE)
+    assert [path.name for path in outside.iterdir()] == ["x.pdf"]
+
+
+def test_a_file_that_cannot_be_read_may_use_any_original_so_all_stay(kb: KnowledgeBase, vault: Path) -> None:
+    kb.save_article("One.", source="https://a.example/", title="One", attachment=PAGE)
+    (vault / "topics").mkdir()
+    (vault / "topics" / "closed.md").write_text("closed")
+    (vault / "topics" / "closed.md").chmod(0)
+    kb.forget("article:one")
+    assert kb.originals()["project"].files == (0 if os.getuid() == 0 else 1)
+
+
 # ---------------------------------------------------------------------------------------------------------- large originals
 
 
