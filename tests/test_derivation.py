@@ -147,6 +147,7 @@ def test_the_command_names_it(co: Co, kb: KnowledgeBase, merged: str) -> None:
     assert co.json("forget", "3")["derived"] == [{"ref": "4", "from": ["3"], "proposal": "p3"}]
     assert co("forget", "1", "--purge", "--yes") == 0
     assert "4 was made from 1, and still says so: p4 proposes" in co.out
+    assert "The journal keeps what 4 said before, until 4 is purged." in co.out
 
 
 def test_what_a_merge_superseded_is_said_to_lie_in_the_archive(co: Co, kb: KnowledgeBase, merged: str) -> None:
