@@ -199,6 +199,28 @@ def test_an_article_that_is_forgotten_takes_its_original_with_it_and_undo_brings
     assert kb.recall("herons").hits[0].note.ref == "article:herons"
 
 
+def test_nothing_of_a_forgotten_article_is_left_in_the_index_and_undo_has_it_found_again(
+    kb: KnowledgeBase, vault: Path
+) -> None:
+    def indexed() -> tuple[int, int, bool]:
+        known = kb.coverage()["project"]
+        raw = b"".join(path.read_bytes() for path in vault.glob("knowledge.db*"))
+        return known.passages, known.vectors, b"quagmir" in raw
+
+    text = "# Herons\n\nThe quagmire.\n\n## Nests\n\n" + "High up in the trees. " * 200
+    kb.save_article(text, source="https://a.example/", title="Herons", attachment=LARGE_PDF)
+    kb.sync()
+    assert kb.recall("quagmire", mode="hybrid").hits
+    passages, vectors, there = indexed()
+    assert passages > 1
+    assert vectors == passages
+    assert there
+    kb.forget("article:herons")
+    assert indexed() == (0, 0, False)
+    kb.undo()
+    assert kb.recall("quagmire", mode="hybrid").hits[0].note.ref == "article:herons"
+
+
 @pytest.mark.parametrize("original", [PAGE, LARGE_PDF], ids=["small", "large"])
 def test_an_original_that_two_articles_share_stays_until_the_last_of_them_goes(
     kb: KnowledgeBase, vault: Path, original: Attachment

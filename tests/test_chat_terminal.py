@@ -16,6 +16,8 @@ from co_cli.learning import inbox
 from co_cli.learning.inbox import Proposal
 from co_cli.settings import change_setting
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parent / "golden" / "chat"
 ENTER, CTRL_C, CTRL_D, CTRL_R, ALT_ENTER = "\r", "\x03", "\x04", "\x12", "\x1b\r"
 ASKS = "Write this?"

@@ -108,7 +108,8 @@ def test_memories_of_another_vault_with_the_same_numbers_are_left_alone(kb: Know
 
 def test_a_number_in_brackets_that_cites_nothing_is_none_of_it(kb: KnowledgeBase) -> None:
     kb.save("Staging is frozen")
-    kb.save("The first item is items[1], see [1](https://example.org) and [[1]]")
+    kb.save("The first item is items[1], see [1](https://example.org), [[1]] and footnote [1]")
+    kb.save("To do:\n\n- call Mia [1]")
     assert forget(kb, ["1"])[1] == ()
 
 

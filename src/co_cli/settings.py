@@ -80,7 +80,7 @@ SETTINGS = (
     Setting(
         "learn_tokens",
         "20000",
-        "tokens a day that drafting may take from a model; 0: rules alone",
+        "tokens a day that drafting and summaries may take from a model; 0: none",
         harmless=False,
         number=True,
         safe="0",

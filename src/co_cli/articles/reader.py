@@ -44,6 +44,7 @@ _SETTINGS = {
     "MALLOC_TRIM_THRESHOLD_": str(8 * MEGABYTE),
     "OMP_NUM_THREADS": "2",
     "OPENBLAS_NUM_THREADS": "1",
+    "OPENCV_FOR_THREADS_NUM": "2",
     "PYTHONWARNINGS": "ignore",
 }
 _START = "from co_cli.articles.reader import serve; serve()"

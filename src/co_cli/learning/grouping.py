@@ -18,7 +18,7 @@ from co_cli.errors import CoError
 from co_cli.index.analysis import terms
 from co_cli.learning.facts import SILENT
 from co_cli.learning.relations import CONTRADICTION, judge
-from co_cli.learning.summary import parse
+from co_cli.learning.summary import statements_of
 from co_cli.learning.vocabulary import DENYING, LIGHT, PERSONS, ROLES, SOFT
 from co_cli.learning.vocabulary import SILENT as DULL
 from co_cli.note import MEMORY, is_expired
@@ -38,6 +38,8 @@ _WIDE = 24
 """Memories that may share a word for it to be a subject; what more of them share is too wide for one note."""
 _NEAR, _NEAR_IN_WORDS = 0.1, 0.07
 """How near the memories of a group are to each other on average, with their meaning, and by their words alone."""
+_USUAL = 50
+"""Memories among which a word has its usual weight: among a handful, what all of them share would seem to tell nothing."""
 _TIE = 0.1
 """How much nearer the rarest tag brings two memories."""
 _PLAIN_NUMBER = re.compile(r"[\d_.:-]+")
@@ -77,8 +79,8 @@ def hindrance(note: Note) -> str:
         return "is pinned"
     if note.key:
         return f"has a key, {note.key}, under which it is replaced"
-    summary = parse(note.body)
-    if len(note.body) > LONGEST if summary is None else len(summary.statements) > _STATEMENTS - LEAST:
+    statements = statements_of(note)
+    if len(note.body) > LONGEST if len(statements) == 1 else len(statements) > _STATEMENTS - LEAST:
         return "is long enough by itself"
     return ""
 
@@ -139,7 +141,7 @@ class _Nearness:
         self._subjects = [_subjects(note) for note in notes]
         self._tags = [{term for term in counts if term.startswith("#")} for counts in counted]
         self._spread = spread = Counter(term for counts in counted for term in counts)
-        self._weights = [_weights(counts, spread, len(notes)) for counts in counted]
+        self._weights = [_weights(counts, spread, max(len(notes), _USUAL)) for counts in counted]
         self._vectors = _vectors([note.body for note in notes])
         self._pairs: dict[tuple[int, int], float] = {}
         self._least = _NEAR if self._vectors else _NEAR_IN_WORDS

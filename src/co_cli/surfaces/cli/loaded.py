@@ -102,7 +102,8 @@ def _context(arguments: Namespace) -> None:
     if not arguments.json:
         if context.withheld:
             say(f"Left out as private: {context.withheld}.")
-        say(paint(f"{budget_text(context)}; cut above {context.limit}", "dim", sys.stderr))
+        limit = f"; cut above {context.limit}" if context.parts else ""
+        say(paint(f"{budget_text(context)}{limit}", "dim", sys.stderr))
 
 
 def _filling(context: Context) -> Iterator[str]:

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from co_cli.knowledge import KnowledgeBase
-    from co_cli.learning.summaries import Merged, Summaries
+    from co_cli.learning.summaries import Merged, Summaries, Wording
 
 
 def print_summaries(arguments: Namespace, kb: KnowledgeBase) -> None:
     """Propose what is to stand for several memories, and say what that is."""
+    wording = None if arguments.no_model or arguments.dry_run else _wording(kb)
     with Progress() as progress:
-        found = summarize(kb, arguments.summarize, dry_run=arguments.dry_run, progress=progress)
+        found = summarize(kb, arguments.summarize, wording=wording, dry_run=arguments.dry_run, progress=progress)
     warn(found.notices)
     display = "\n".join(_lines(found, arguments))
     data = {
@@ -35,6 +36,18 @@ def print_summaries(arguments: Namespace, kb: KnowledgeBase) -> None:
         "notices": [*found.notices],
     }
     emit(arguments, {**data, "display": display}, display)
+
+
+def _wording(kb: KnowledgeBase) -> Wording | None:
+    """What asks the model that is configured; ``None`` where none is."""
+    from co_cli.agent.providers import OFFLINE, choose
+
+    choice = choose(kb.settings())
+    if choice.provider == OFFLINE:
+        return None
+    from co_cli.agent.wording import wording
+
+    return wording(kb, choice)
 
 
 def _data(merged: Merged) -> dict[str, object]:
@@ -75,8 +88,8 @@ def _lines(found: Summaries, arguments: Namespace) -> Iterator[str]:
         left_out = counted(len(found.waiting), "memory was", "memories were")
         yield paint(f"{left_out} left out, since what waits is about them already: co review --list", "dim")
     if found.further:
-        more = counted(found.further, "more group waits", "more groups wait")
-        yield paint(f"{more} for its turn: summarize again after `co review`.", "dim")
+        more = counted(found.further, "more group was", "more groups were")
+        yield paint(f"{more} found: summarize again after `co review`.", "dim")
 
 
 def _shown(merged: Merged) -> Iterator[str]:
