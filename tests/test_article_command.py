@@ -194,6 +194,27 @@ def test_hidden_files_links_and_the_folders_of_tools_are_passed_by(co: Co, docs:
     assert set(outcomes(co.json("article", "add", "docs"))) == {"herons.md", "plan.txt", "storks.html"}
 
 
+def test_a_file_may_be_called_anything(co: Co, docs: Path) -> None:
+    (docs / "two\nlines.md").write_text("# Two\n\nlines")
+    try:
+        (docs / os.fsdecode(b"bad\xff.md")).write_text("# Bad")
+    except OSError:
+        pytest.skip("this file system wants names to be text")
+    assert co("article", "add", "docs") == 1
+    assert "added     docs/two␊lines.md → article:two (markdown)\n" in co.out
+    assert "failed    " in co.out
+    assert "Rename it" in co.out
+    assert co.json("article", "add", "docs")["counts"] == {"unchanged": 4, "failed": 1}
+
+
+def test_a_note_that_says_that_it_is_private_stays_so(co: Co, docs: Path, vault: Path) -> None:
+    (docs / "mine.md").write_text("---\ntitle: Mine\nprivate: true\n---\n\nFor me alone.\n")
+    co("article", "add", "docs/mine.md")
+    (note,) = co.json("article", "list")["articles"]
+    assert note["private"] is True
+    assert all("-private" in path.name for folder in ("articles", "attachments") for path in (vault / folder).iterdir())
+
+
 def test_a_file_without_text_is_passed_by_in_a_folder_and_an_error_where_it_was_named(co: Co, docs: Path) -> None:
     (docs / "blob.bin").write_bytes(bytes(range(256)) * 50)
     (docs / "empty.md").write_text("")

@@ -10,7 +10,7 @@ from commands import Co
 
 from co_cli.errors import Conflict, NotFound
 from co_cli.knowledge import KnowledgeBase, open_knowledge_at
-from co_cli.learning.inbox import Evidence, Proposal, proposals, propose
+from co_cli.learning.inbox import Evidence, Proposal, accept, proposals, propose, reject
 
 
 @pytest.fixture
@@ -178,6 +178,70 @@ def test_proposals_that_name_a_forgotten_note_are_forgotten_with_it(kb: Knowledg
     assert [each.refs for each in proposals(kb).proposals] == [("1",), ("2",)]
     kb.purge("1")
     assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+
+
+def test_a_note_is_followed_to_the_other_vault_and_back(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate.")
+    kb.promote("1")
+    kb.update("g:1", content="The zanzibar gate is green.")
+    kb.demote("g:1")
+    kb.save("Another.")
+
+    purged = kb.purge("1")
+
+    assert not purged.remains
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+    assert [note.body for note in kb.list().notes] == ["Another."]
+
+
+def test_a_note_that_lives_on_in_the_other_vault_is_left_there_and_named(kb: KnowledgeBase) -> None:
+    kb.save("The zanzibar gate.")
+    kb.promote("1")
+
+    purged = kb.purge("p:1")
+
+    assert [(each.where, each.hint) for each in purged.remains] == [("g:1", "co forget g:1 --purge")]
+    assert kb.get("g:1").body == "The zanzibar gate."
+
+
+def test_what_the_inbox_said_of_a_purged_note_is_gone_from_the_journal(kb: KnowledgeBase) -> None:
+    propose(kb, [Proposal("draft", "project", "save", "The zanzibar gate.")])
+    reject(kb, proposals(kb).proposals[0])
+    kb.undo()
+    accept(kb, proposals(kb).proposals[0])
+    kb.save("Something else.")
+    merged = Proposal("merge", "project", "merge", "- The zanzibar gate. [1]\n- Something else. [2]", refs=("1", "2"))
+    about = Proposal("stale", "project", "archive", refs=("1",), evidence=Evidence(quote="zanzibar is gone"))
+    other = Proposal("stale", "project", "archive", refs=("2",), evidence=Evidence(quote="nothing"))
+    propose(kb, [merged, about, other])
+    for each in proposals(kb).proposals:
+        reject(kb, each)
+
+    kb.purge("1")
+
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+    kb.undo(next(entry.id for entry in kb.log() if entry.change.summary.startswith("rejected")))
+    assert [each.refs for each in proposals(kb).proposals] == [("2",)]
+
+
+def test_a_draft_that_still_waits_with_the_words_of_a_purged_note_is_named(kb: KnowledgeBase) -> None:
+    propose(kb, [Proposal("draft", "global", "save", "The zanzibar gate.")])
+    kb.save("The zanzibar gate.")
+
+    (waiting,) = kb.purge("1").remains
+
+    assert waiting.where == proposals(kb).proposals[0].path
+    assert "co review" in waiting.hint
+
+
+def test_purging_says_what_stands_again(kb: KnowledgeBase, co: Co) -> None:
+    co("learn", "We deploy on Fridays")
+    co("learn", "We deploy on Mondays")
+    co("review", "--accept", "--all")
+
+    assert co("forget", "2", "--purge", "--yes") == 0
+
+    assert "1: We deploy on Fridays stands again" in co.out
 
 
 def test_the_history_of_git_and_chats_are_named(kb: KnowledgeBase) -> None:

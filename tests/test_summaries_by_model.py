@@ -15,7 +15,8 @@ from pydantic_ai.usage import RequestUsage
 from co_cli import KnowledgeBase
 from co_cli.agent.providers import Choice
 from co_cli.agent.wording import ANSWER, wording
-from co_cli.learning import inbox, spending
+from co_cli.learning import inbox
+from co_cli.learning.drafting import spending
 from co_cli.learning.inbox import Proposal
 from co_cli.learning.summaries import Merged, Summaries, summarize, summary_from
 from co_cli.settings import change_setting
@@ -105,8 +106,8 @@ def test_faithful_words_of_a_model_are_proposed_with_citations_and_nothing_is_wr
 
 
 UNFAITHFUL = [
-    ([("after 3 pm, ", "")], "drops the number “3pm” of 1"),
-    ([("3 pm", "4 pm")], "drops the number “3pm” of 1"),
+    ([("after 3 pm, ", "")], "drops the number “after 3pm” of 1"),
+    ([("3 pm", "4 pm")], "drops the number “after 3pm” of 1"),
     ([("Fridays", "weekdays")], "drops the date “Fridays” of 1"),
     ([("by Anna", "by the lead")], "drops the name “Anna” of 3"),
     ([("never without", "with")], "drops the negation “never deploy without a green” of 2"),
@@ -243,7 +244,7 @@ def test_a_dry_run_asks_no_model(kb: KnowledgeBase) -> None:
 
 
 def test_without_a_source_the_words_of_a_model_are_proposed_anew_too(kb: KnowledgeBase) -> None:
-    from co_cli.learning.derivation import forget
+    from co_cli.learning.summaries.derivation import forget
 
     learn(kb)
     ask(kb, Asked(GOOD))

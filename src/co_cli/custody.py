@@ -11,7 +11,6 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import Conflict, Invalid, NotFound
-from co_cli.frontmatter import parse_frontmatter
 from co_cli.linking import Linking
 from co_cli.note import ARTICLE, CONTEXT, GLOBAL, MEMORY, PROJECT, TOPIC, Note, Ref, parse_ref
 from co_cli.succession import as_written, stands
@@ -45,6 +44,8 @@ class Purged(NamedTuple):
     """Changes of the journal that held something of them."""
     remains: tuple[Remains, ...]
     """Where something of them may still be."""
+    standing: tuple[Note, ...] = ()
+    """The notes that stand again, since what had taken their place is gone."""
 
 
 class Moved(NamedTuple):
@@ -56,16 +57,11 @@ class Moved(NamedTuple):
 
 def _proposals_about(vault: Vault, refs: set[str]) -> Iterator[tuple[str, bytes]]:
     """The files of the inbox that name one of these notes: what they propose makes no sense without it."""
+    from co_cli import purge
+
     folder = os.path.join(vault.root, INBOX)
     for path, raw in documents(folder, []) if os.path.isdir(folder) else ():
-        try:
-            fields = parse_frontmatter(raw.decode("utf-8"))[0]
-        except ValueError:  # it names nothing that could be read
-            continue
-        evidence = fields.get("evidence")
-        lists = (fields.get("refs"), evidence.get("refs") if isinstance(evidence, dict) else None)
-        named = {str(ref).removeprefix("p:") for each in lists if isinstance(each, list) for ref in each}
-        if named & refs:
+        if purge.refs_in(raw) & refs:
             yield path, raw
 
 
@@ -188,8 +184,9 @@ class Custody(Linking):
                 if not gone:
                     raise
                 found.extend((vault, trail) for trail in gone)
+        standing: tuple[Note, ...] = ()
         if living:
-            self.forget(note.ref for note in living)
+            standing = self.forget(note.ref for note in living).standing
             for note in living:
                 vault = self.vault(note.vault)
                 trails = purge.trails_of_gone(vault, Ref(note.kind, note.slug if note.id is None else str(note.id)))
@@ -197,11 +194,11 @@ class Custody(Linking):
         sessions = os.path.join(self.places.state, "sessions")
         entries = 0
         remains: list[Remains] = []
-        for vault, its_trail in found:
+        for vault, its_trail in purge.with_moves(self.vaults, found):
             trail = purge.with_originals(vault, its_trail)
             entries += purge.purge(vault, trail)
-            remains.extend(purge.remains(vault, trail, [sessions]))
-        return Purged(tuple(living), entries, tuple(dict.fromkeys(remains)))
+            remains.extend(purge.remains(self.vaults, vault, trail, sessions))
+        return Purged(tuple(living), entries, tuple(dict.fromkeys(remains)), standing)
 
     def promote(self, refs: str | Iterable[str], *, language: str = "") -> tuple[Moved, ...]:
         """Make notes of this project ones for all projects, or for all projects in a programming language."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli import attachment
 from co_cli.errors import Corrupt, NotFound
+from co_cli.frontmatter import parse_frontmatter
 from co_cli.journal import Digest, is_of
-from co_cli.note import FOLDERS, MEMORY, claimed_ids
+from co_cli.note import FOLDERS, GLOBAL, MEMORY, TOPIC, claimed_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +28,7 @@ _NAMED = 5
 """Commits that are named."""
 _TELLING = 60
 """Characters of a text by which it is recognised elsewhere."""
+_INBOX = "inbox/"
 
 
 class Trail(NamedTuple):
@@ -143,19 +145,115 @@ def with_originals(vault: Vault, trail: Trail) -> Trail:
     )
 
 
+def with_moves(vaults: Sequence[Vault], found: Iterable[tuple[Vault, Trail]]) -> list[tuple[Vault, Trail]]:
+    """These trails, and those that the same notes left in either vault before they were moved to the other."""
+    trails = list(found)
+    seen = {(vault.name, number, path) for vault, trail in trails for number, paths in trail.steps.items() for path in paths}
+    removals = [
+        (vault, number, step.path, step.before)
+        for vault in vaults
+        for number in _numbers(vault.journal)
+        for step in _removals(vault.journal, number)
+    ]
+    reached = 0
+    while reached < len(trails):  # what is found may lead to more
+        origins = _origins(trails[reached][1].texts)
+        reached += 1
+        for vault, number, path, before in removals:
+            if (vault.name, number, path) not in seen and before and origins & _origins([before.decode("utf-8", "replace")]):
+                trail = _follow(vault.journal, {}, {path: before}, newest=number)
+                seen.update((vault.name, each, part) for each, parts in trail.steps.items() for part in parts)
+                trails.append((vault, trail))
+    return trails
+
+
+def _removals(journal: Journal, number: int) -> Iterator[Done]:
+    """The notes that a change removed, but for those that only got another file by it."""
+    change = _steps(journal, number)
+    folders = (FOLDERS[MEMORY], FOLDERS[TOPIC])
+    for step in change:
+        is_gone = step.after is None and step.path.rpartition("/")[0].rpartition("/")[2] in folders
+        if is_gone and not any(other.after is not None and _same(step.before, other.after) for other in change):
+            yield step
+
+
+def _origins(texts: Iterable[str]) -> set[tuple[str, str]]:
+    """What a note keeps when it is moved to the other vault: when it was made, and what it says."""
+    found = set()
+    for text in texts:
+        try:
+            fields, body = parse_frontmatter(text)
+        except ValueError:  # nobody can say what it was
+            continue
+        if fields.get("created"):
+            found.add((str(fields["created"]), body.strip()))
+    return found
+
+
+def refs_in(raw: bytes) -> set[str]:
+    """The refs of the notes that a proposal names."""
+    try:
+        fields = parse_frontmatter(raw.decode("utf-8"))[0]
+    except ValueError:  # it names nothing that could be read
+        return set()
+    evidence = fields.get("evidence")
+    lists = (fields.get("refs"), evidence.get("refs") if isinstance(evidence, dict) else None)
+    return {str(ref).removeprefix("p:") for each in lists if isinstance(each, list) for ref in each}
+
+
+def _with_proposals(vault: Vault, trail: Trail) -> Trail:
+    """A trail with the proposals that somebody has answered, and that named the note while it was there, or quote it."""
+    numbers = {number for text in trail.texts for number in claimed_ids(text.encode("utf-8", "replace"))}
+    refs = {f"g:{number}" if vault.name == GLOBAL else str(number) for number in numbers}
+    telling = _telling(trail.texts)
+    steps = {number: set(paths) for number, paths in trail.steps.items()}
+    for change in vault.journal.changes():
+        if not any(path.startswith(_INBOX) for path in change.paths):
+            continue
+        alive = min(trail.steps) <= change.number <= max(trail.steps)
+        for step in _steps(vault.journal, change.number):
+            images = (image for image in (step.before, step.after) if isinstance(image, bytes))
+            if step.path.startswith(_INBOX) and any(
+                (alive and refs & refs_in(image)) or any(each in image for each in telling) for image in images
+            ):
+                steps.setdefault(change.number, set()).add(step.path)
+    return trail._replace(steps={number: frozenset(paths) for number, paths in steps.items()})
+
+
 def purge(vault: Vault, trail: Trail) -> int:
     """Take a note out of the journal; returns how many changes held something of it. Those can no longer be undone whole."""
     with vault.change("purge"):  # nothing of the files; but nobody else writes to the journal meanwhile
-        for number, paths in trail.steps.items():
-            # what waited in the inbox and named the note was removed together with it
-            beside = {step.path for step in _steps(vault.journal, number) if step.path.startswith("inbox/")}
-            vault.journal.strike_out(number, paths | beside)
-    return len(trail.steps)
+        whole = _with_proposals(vault, trail)
+        for number, paths in whole.steps.items():
+            vault.journal.strike_out(number, paths)
+    return len(whole.steps)
 
 
-def remains(vault: Vault, trail: Trail, folders: Iterable[str]) -> tuple[Remains, ...]:
-    """What others keep of it: the history of git, and files in these folders that quote it."""
-    return (*_in_git(vault, trail.paths), *_quoted(trail.texts, folders))
+def remains(vaults: Sequence[Vault], vault: Vault, trail: Trail, sessions: str) -> tuple[Remains, ...]:
+    """What others keep of it: the other vault, what waits in the inboxes, the history of git, and chats."""
+    waiting = [Remains(path, "a proposal that says it", "Say no to it: co review") for path in _waiting(vaults, trail.texts)]
+    chats = (
+        Remains(path, "a chat in which its words were said", f"Remove it if you like: rm {path}")
+        for path in _quoted(trail.texts, sessions)
+    )
+    return (*_living(vaults, trail), *waiting, *_in_git(vault, trail.paths), *chats)
+
+
+def _living(vaults: Sequence[Vault], trail: Trail) -> Iterator[Remains]:
+    """The notes that it became when it was moved, and that are still there."""
+    origins = _origins(trail.texts)
+    days = [created.encode() for created, _body in origins]
+    for vault in vaults:
+        for archived in (False, True):
+            listed = vault.scan((MEMORY, TOPIC), wanted=lambda raw: any(day in raw for day in days), archived=archived)
+            for note in listed.notes:
+                if origins & _origins([note.text]):
+                    yield Remains(note.ref, "what became of it when it was moved", f"co forget {note.ref} --purge")
+
+
+def _waiting(vaults: Iterable[Vault], texts: Iterable[str]) -> Iterator[str]:
+    for vault in vaults:
+        yield from _quoted(texts, os.path.join(vault.root, _INBOX.rstrip("/")))
 
 
 def _in_git(vault: Vault, paths: Sequence[str]) -> Iterator[Remains]:
@@ -182,20 +280,26 @@ def _top(folder: str) -> str:
     return os.path.realpath(folder)
 
 
-def _quoted(texts: Iterable[str], folders: Iterable[str]) -> Iterator[Remains]:
+def _quoted(texts: Iterable[str], folder: str) -> Iterator[str]:
+    """The files of a folder that quote one of these texts."""
+    telling = _telling(texts)
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        path = os.path.join(folder, name)
+        try:
+            with open(path, "rb") as file:
+                raw = file.read()
+        except OSError:
+            continue
+        if any(each in raw for each in telling):
+            yield path
+
+
+def _telling(texts: Iterable[str]) -> set[bytes]:
+    """By what these texts are recognised elsewhere, as they are and as JSON writes them."""
     import json
 
-    telling: set[bytes] = set()
+    found: set[bytes] = set()
     for text in texts:
         body = text.rpartition("\n---\n")[2].strip()[:_TELLING]
-        telling.update((body.encode(), json.dumps(body, ensure_ascii=False)[1:-1].encode()) if body else ())
-    for folder in folders:
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-            path = os.path.join(folder, name)
-            try:
-                with open(path, "rb") as file:
-                    raw = file.read()
-            except OSError:
-                continue
-            if any(each in raw for each in telling):
-                yield Remains(path, "a chat in which its words were said", f"Remove it if you like: rm {path}")
+        found.update((body.encode(), json.dumps(body, ensure_ascii=False)[1:-1].encode()) if body else ())
+    return found

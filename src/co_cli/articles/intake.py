@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PORTION, PORTION_BYTES, PORTION_SECONDS = 100, 16 * 1024 * 1024, 10.0
 """Documents that are written as one change, at most: by their number, by their size, and by how long the first one waits."""
+_GLANCE = 1.0
+"""Seconds for which it is taken for known which articles there are; what is written looks once more."""
 _NO_DOCUMENTS = frozenset(("unknown-kind", "empty", "no-text", "not-a-file"))
 """The codes of what is passed by in a folder: files that hold nothing to be read."""
 _LASTING = _NO_DOCUMENTS | {"encrypted", "broken", "too-large"}
@@ -146,7 +148,7 @@ class _Intake:
             if passed:
                 yield passed
                 return
-            known = self.kb.article_from(task.source.written, in_global=self.wish.in_global)
+            known = self.kb.article_from(task.source.written, in_global=self.wish.in_global, age=_GLANCE)
             document = sources.read(self.kb, task.source, self.kb.details(known) if known and task.source.url else None)
             if known is None or not self._is_same(known, document):
                 yield from self._read(task, document, stamp)
@@ -169,7 +171,9 @@ class _Intake:
 
     def _read(self, task: _Task, document: Document, stamp: int) -> Iterator[Entry]:
         extracted = extract(document)
-        incoming = check(incoming_of(task.source, document, extracted, self.wish))
+        incoming = incoming_of(task.source, document, extracted, self.wish)
+        if self.wish.dry_run:
+            check(incoming)
         title, kind = incoming.title, extracted.kind
         entry = Entry(task.shown, ADDED, title=title, kind=kind, pages=extracted.pages, notices=extracted.notices)
         yield from self._wait(_Waiting(task, incoming, entry, stamp), len(document.raw))
@@ -222,7 +226,7 @@ class _Intake:
         return waiting.entry._replace(outcome=became, ref=note.ref, title=note.title, private=note.private)
 
     def _would(self, incoming: Incoming) -> str:
-        known = self.kb.article_from(incoming.source, in_global=self.wish.in_global)
+        known = self.kb.article_from(incoming.source, in_global=self.wish.in_global, age=_GLANCE)
         return WOULD_UPDATE if known else WOULD_ADD
 
     def finish(self) -> None:

@@ -92,8 +92,13 @@ def _line(entry: Entry) -> str:
     about = ", ".join(filter(None, (entry.kind, counted(entry.pages, "page", "pages") if entry.pages else "")))
     reason = f": {visible(entry.reason)}" if entry.reason else ""
     hint = f" {visible(entry.hint)}" if entry.outcome == "failed" else ""
-    lines = [f"{outcome} {visible(entry.source)}{ref}{f' ({about})' if about else ''}{reason}{hint}"]
+    lines = [f"{outcome} {_one_line(entry.source)}{ref}{f' ({about})' if about else ''}{reason}{hint}"]
     return "\n".join([*lines, *(paint(f"          {visible(notice)}", "dim") for notice in entry.notices)])
+
+
+def _one_line(text: str) -> str:
+    """A source as it fits on a line; a file may be called anything."""
+    return visible(text).replace("\n", "␊")
 
 
 def _colour(outcome: str) -> str:
@@ -129,7 +134,7 @@ def _list(arguments: Namespace, kb: KnowledgeBase) -> None:
 def _listed(kb: KnowledgeBase, note: Note) -> str:
     tags = visible(f" [{', '.join(note.tags)}]") if note.tags else ""
     marks = paint(" (private)", "dim") if note.private else ""
-    source = paint(visible(f" — {kb.details(note).source}"), "dim") if note.source else ""
+    source = paint(_one_line(f" — {kb.details(note).source}"), "dim") if note.source else ""
     day = paint(note.created[:10].ljust(10), "dim")
     return f"{paint(note.ref, 'bold')}  {day}  {visible(note.title)}{paint(tags, 'cyan')}{marks}{source}"
 
@@ -227,7 +232,7 @@ def _meant(kb: KnowledgeBase, names: list[str]) -> tuple[Note, ...]:
 def _state_lines(state: State) -> str:
     outcome = paint(state.outcome.ljust(11), _colour(state.outcome))
     reason = f": {visible(state.reason)}" if state.reason else ""
-    line = f"{outcome} {paint(state.note.ref, 'bold')} — {visible(state.source)}{reason}"
+    line = f"{outcome} {paint(state.note.ref, 'bold')} — {_one_line(state.source)}{reason}"
     return f"{line}\n{visible(state.difference)}" if state.difference else line
 
 

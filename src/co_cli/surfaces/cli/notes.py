@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from co_cli.knowledge import KnowledgeBase, Listing, Note, Saved
-    from co_cli.learning.derivation import Derived
+    from co_cli.learning.summaries.derivation import Derived
 
 
 def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -60,7 +60,7 @@ def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _learn(arguments: Namespace) -> None:
-    from co_cli.learning.pairs import Report, compare
+    from co_cli.learning.relations.pairs import Report, compare
 
     if _is_drafting(arguments):
         return
@@ -313,7 +313,7 @@ def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
-    from co_cli.learning.derivation import purge
+    from co_cli.learning.summaries.derivation import purge
 
     refs = [kb.ref(word) for word in arguments.what]
     if not all(refs):
@@ -325,14 +325,17 @@ def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
     purged, derived = purge(kb, refs)
     changes = "1 change" if purged.changes == 1 else f"{purged.changes} changes"
     lines = [f"✓ Purged {', '.join(refs)}, and {changes} in the journal that held something of it."]
+    lines += [_standing(kb, note) for note in purged.standing]
     lines += [f"{each.where}: {each.what}.\n  {each.hint}" for each in purged.remains]
     lines += [visible(str(each)) for each in derived]
+    lines += [f"The journal keeps what {each.note.ref} said before, until {each.note.ref} is purged." for each in derived]
     data = {"purged": refs, "changes": purged.changes, "remains": [each._asdict() for each in purged.remains]}
+    data |= {"standing": [note.ref for note in purged.standing]} if purged.standing else {}
     emit(arguments, {**data, **_derived(derived), "display": "\n".join(lines)}, "\n".join(lines))
 
 
 def _forget(arguments: Namespace) -> None:
-    from co_cli.learning.derivation import forget
+    from co_cli.learning.summaries.derivation import forget
 
     kb = open_knowledge()
     if arguments.purge:
