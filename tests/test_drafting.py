@@ -91,6 +91,18 @@ def test_the_quote_is_the_sentence_as_it_was_said() -> None:
     assert draft.quote in said
 
 
+@pytest.mark.parametrize(
+    ("said", "sentences"),
+    [
+        ("We use ruff here, not flake8. Our port is 80.", ("We use ruff here, not flake8.", "Our port is 80.")),
+        ("we use ruff - not black", ("we use ruff - not black",)),
+        ("1. Use tabs.\n  - Never push to main.", ("Use tabs.", "Never push to main.")),
+    ],
+)
+def test_only_the_mark_at_the_beginning_of_a_line_is_no_part_of_what_was_said(said: str, sentences: tuple[str, ...]) -> None:
+    assert spoken(said) == sentences
+
+
 def test_a_correction_takes_along_what_it_corrects() -> None:
     (text,) = texts("no, it's pnpm, not npm", before="I read the code. I will run `npm install` now.")
     assert text == 'It\'s pnpm, not npm. (corrects: "I will run `npm install` now.")'

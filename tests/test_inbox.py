@@ -335,6 +335,15 @@ def test_a_file_that_cannot_be_read_is_a_problem_with_its_line_and_stops_no_othe
     assert inbox.get(kb, "p8").content == "Another"
 
 
+def test_who_writes_a_proposal_by_hand_may_name_a_note_by_its_bare_number(kb: KnowledgeBase, vault: Path) -> None:
+    kb.save("We deploy on Mondays")
+    kb.save("We deploy on Fridays")
+    (vault / "inbox").mkdir()
+    (vault / "inbox" / "0001-x.md").write_text("---\nkind: contradiction\naction: supersede\nrefs: 1\nby: 2\n---\n")
+    inbox.accept(kb, only(kb))
+    assert kb.get("1").superseded_by == 2
+
+
 def test_an_inbox_that_leads_out_of_the_vault_is_neither_read_nor_written(
     kb: KnowledgeBase, vault: Path, tmp_path: Path
 ) -> None:

@@ -115,7 +115,7 @@ def proposals(kb: KnowledgeBase) -> Listing:
     problems: list[Problem] = []
     for vault in kb.vaults:
         waits.extend(_in(vault, problems))
-    return Listing(tuple(waits), tuple(problems))
+    return Listing(tuple(waits), tuple(sorted(problems, key=lambda problem: problem.path)))
 
 
 def waiting(kb: KnowledgeBase) -> tuple[Proposal, ...]:

@@ -277,7 +277,7 @@ def _typed(header: Mapping[str, Any], body: str, vault: str) -> Proposal:
         vault=vault,
         action=header["action"],
         content=body,
-        fields={name: value for name, value in header.items() if name not in _OWN and value is not None},
+        fields={name: _field(name, value) for name, value in header.items() if name not in _OWN and value is not None},
         refs=_refs(header.get("refs"), "refs"),
         evidence=_evidence(header.get("evidence")),
         reason=header.get("reason", ""),
@@ -286,6 +286,11 @@ def _typed(header: Mapping[str, Any], body: str, vault: str) -> Proposal:
         fingerprint=header.get("fingerprint", ""),
         seen=_refs(header.get("seen"), "seen"),
     )
+
+
+def _field(name: str, value: Any) -> Any:
+    """A field as it is written: whoever names a note by its number writes no quotes."""
+    return str(value) if name == "by" and type(value) is int else value
 
 
 _DATED = ("tags", "category", "scope", "created", "updated", "private", "pinned")
