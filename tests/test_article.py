@@ -199,6 +199,28 @@ def test_an_article_that_is_forgotten_takes_its_original_with_it_and_undo_brings
     assert kb.recall("herons").hits[0].note.ref == "article:herons"
 
 
+def test_nothing_of_a_forgotten_article_is_left_in_the_index_and_undo_has_it_found_again(
+    kb: KnowledgeBase, vault: Path
+) -> None:
+    def indexed() -> tuple[int, int, bool]:
+        known = kb.coverage()["project"]
+        raw = b"".join(path.read_bytes() for path in vault.glob("knowledge.db*"))
+        return known.passages, known.vectors, b"quagmir" in raw
+
+    text = "# Herons\n\nThe quagmire.\n\n## Nests\n\n" + "High up in the trees. " * 200
+    kb.save_article(text, source="https://a.example/", title="Herons", attachment=LARGE_PDF)
+    kb.sync()
+    assert kb.recall("quagmire", mode="hybrid").hits
+    passages, vectors, there = indexed()
+    assert passages > 1
+    assert vectors == passages
+    assert there
+    kb.forget("article:herons")
+    assert indexed() == (0, 0, False)
+    kb.undo()
+    assert kb.recall("quagmire", mode="hybrid").hits[0].note.ref == "article:herons"
+
+
 @pytest.mark.parametrize("original", [PAGE, LARGE_PDF], ids=["small", "large"])
 def test_an_original_that_two_articles_share_stays_until_the_last_of_them_goes(
     kb: KnowledgeBase, vault: Path, original: Attachment
@@ -271,6 +293,32 @@ def test_no_header_can_name_for_an_original_what_is_none(
     kb.forget("article:evil")
     assert files(vault) == before - {"articles/evil.md"}
     assert (project / "outside.txt").exists()
+
+
+def test_a_folder_of_attachments_that_leads_out_of_the_vault_is_neither_read_nor_written(
+    kb: KnowledgeBase, vault: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x.pdf").write_bytes(b"mine")
+    (vault / "attachments").symlink_to(outside)
+    (vault / "articles").mkdir()
+    (vault / "articles" / "evil.md").write_text("---\nsource: x\nattachment: attachments/x.pdf\n---\n\nEvil.\n")
+    assert kb.original(kb.article("evil")) is None
+    assert kb.originals()["project"].files == 0
+    kb.forget("article:evil")
+    with pytest.raises(Denied):
+        kb.save_article("Text.", source="a.pdf", attachment=PAGE)
+    assert [path.name for path in outside.iterdir()] == ["x.pdf"]
+
+
+def test_a_file_that_cannot_be_read_may_use_any_original_so_all_stay(kb: KnowledgeBase, vault: Path) -> None:
+    kb.save_article("One.", source="https://a.example/", title="One", attachment=PAGE)
+    (vault / "topics").mkdir()
+    (vault / "topics" / "closed.md").write_text("closed")
+    (vault / "topics" / "closed.md").chmod(0)
+    kb.forget("article:one")
+    assert kb.originals()["project"].files == (0 if os.getuid() == 0 else 1)
 
 
 # ---------------------------------------------------------------------------------------------------------- large originals

@@ -135,6 +135,7 @@ def test_a_title_and_privacy_are_as_they_were_asked_for(co: Co, docs: Path) -> N
     assert co("article", "add", "docs/plan.txt", "--title", "The plan") == 0
     assert co.json("article", "show", ref)["title"] == "The plan"
     assert co("article", "add", "docs/plan.txt", "docs/storks.html", "--title", "Both") == 2
+    assert co("article", "add", "docs", "--title", "All") == 2
 
 
 # ----------------------------------------------------------------------------------------------------------------- folders
@@ -193,6 +194,27 @@ def test_hidden_files_links_and_the_folders_of_tools_are_passed_by(co: Co, docs:
     assert set(outcomes(co.json("article", "add", "docs"))) == {"herons.md", "plan.txt", "storks.html"}
 
 
+def test_a_file_may_be_called_anything(co: Co, docs: Path) -> None:
+    (docs / "two\nlines.md").write_text("# Two\n\nlines")
+    try:
+        (docs / os.fsdecode(b"bad\xff.md")).write_text("# Bad")
+    except OSError:
+        pytest.skip("this file system wants names to be text")
+    assert co("article", "add", "docs") == 1
+    assert "added     docs/two␊lines.md → article:two (markdown)\n" in co.out
+    assert "failed    " in co.out
+    assert "Rename it" in co.out
+    assert co.json("article", "add", "docs")["counts"] == {"unchanged": 4, "failed": 1}
+
+
+def test_a_note_that_says_that_it_is_private_stays_so(co: Co, docs: Path, vault: Path) -> None:
+    (docs / "mine.md").write_text("---\ntitle: Mine\nprivate: true\n---\n\nFor me alone.\n")
+    co("article", "add", "docs/mine.md")
+    (note,) = co.json("article", "list")["articles"]
+    assert note["private"] is True
+    assert all("-private" in path.name for folder in ("articles", "attachments") for path in (vault / folder).iterdir())
+
+
 def test_a_file_without_text_is_passed_by_in_a_folder_and_an_error_where_it_was_named(co: Co, docs: Path) -> None:
     (docs / "blob.bin").write_bytes(bytes(range(256)) * 50)
     (docs / "empty.md").write_text("")
@@ -219,6 +241,37 @@ def test_a_tag_is_added_to_what_is_there_already(co: Co, docs: Path) -> None:
     co("article", "add", "docs", "-t", "one")
     assert set(outcomes(co.json("article", "add", "docs", "-t", "two")).values()) == {"updated"}
     assert {tuple(note["tags"]) for note in co.json("article", "list")["articles"]} == {("one", "two")}
+
+
+def test_the_same_command_with_marks_only_looks_at_what_has_them(co: Co, docs: Path, files_read: list[str]) -> None:
+    time.sleep(SETTLED)
+    co("article", "add", "docs", "-t", "birds", "--private")
+    files_read.clear()
+    assert set(outcomes(co.json("article", "add", "docs", "-t", "birds", "--private")).values()) == {"unchanged"}
+    assert files_read == []
+    assert set(outcomes(co.json("article", "add", "docs", "-t", "rivers")).values()) == {"updated"}
+
+
+def test_a_mark_does_not_have_the_same_page_sent_again(co: Co, site: Site, kb: KnowledgeBase) -> None:
+    site.pages["/herons"] = page(HERONS, Content_Type="text/html", ETag='"one"')
+    co("article", "add", f"{site.url}/herons")
+    site.pages["/herons"] = page(b"", "304 Not Modified", ETag='"one"')
+    before = kb.article("on-herons")
+    assert co("article", "add", f"{site.url}/herons", "-t", "birds", "--title", "Herons") == 0
+    assert co.out == f"updated   {site.url}/herons → article:on-herons\n"
+    assert site.asked == ["/robots.txt", "/herons", "/herons"], "the second time only whether it is another"
+    after = kb.article("on-herons")
+    assert (after.tags, after.title, after.body) == (("birds",), "Herons", before.body)
+    assert (kb.details(after).etag, kb.original(after)) == ('"one"', HERONS)
+
+
+def test_a_markdown_file_that_calls_itself_private_stays_private(co: Co, docs: Path, vault: Path) -> None:
+    (docs / "birds" / "nest.md").write_text("---\nprivate: true\n---\nThe nest is behind the mill.\n")
+    co("article", "add", "docs/birds/nest.md")
+    (note,) = co.json("article", "list")["articles"]
+    assert note["private"]
+    assert note["ref"].endswith("-private")
+    assert all("-private" in path.name for path in vault.rglob("*.md") if path.name != "context.md")
 
 
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(co: Co, docs: Path, vault: Path) -> None:

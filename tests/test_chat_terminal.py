@@ -16,6 +16,8 @@ from co_cli.learning import inbox
 from co_cli.learning.inbox import Proposal
 from co_cli.settings import change_setting
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parent / "golden" / "chat"
 ENTER, CTRL_C, CTRL_D, CTRL_R, ALT_ENTER = "\r", "\x03", "\x04", "\x12", "\x1b\r"
 ASKS = "Write this?"
@@ -109,7 +111,7 @@ def test_what_was_said_is_drafted_at_the_end_and_asked_about_at_once(kb: Knowled
         prompted(seen)
         seen.type(CTRL_D)
         seen.wait_to_see("1 draft waits for your yes")
-        seen.wait_to_see("Accept this?")
+        seen.wait_to_see("Accept?")
         assert kept(kb) == []
         seen.type(f"y{ENTER}")
         assert seen.end() == 0

@@ -48,10 +48,11 @@ def test_a_checkpoint_of_gemini_begins_with_what_nobody_said(tmp_path: Path) -> 
     assert [draft.quote for draft in drafts_of(found.turns)] == list(SAID)
 
 
-def test_codex_without_events_is_read_by_its_items_and_its_boot_files_are_no_speech(tmp_path: Path, project: Path) -> None:
+@pytest.mark.parametrize("events", ["item_completed", "user_message", ""])
+def test_all_versions_of_codex_are_read_and_its_boot_files_are_no_speech(tmp_path: Path, project: Path, events: str) -> None:
     from co_cli.learning.drafting import drafts_of
 
-    found = read(codex(tmp_path, project, *SAID, events=False))
+    found = read(codex(tmp_path, project, *SAID, events=events))
     assert [draft.quote for draft in drafts_of(found.turns)] == list(SAID)
     assert any("We never rebase" in text for text in found.shown)
 

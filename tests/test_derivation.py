@@ -108,7 +108,8 @@ def test_memories_of_another_vault_with_the_same_numbers_are_left_alone(kb: Know
 
 def test_a_number_in_brackets_that_cites_nothing_is_none_of_it(kb: KnowledgeBase) -> None:
     kb.save("Staging is frozen")
-    kb.save("The first item is items[1], see [1](https://example.org) and [[1]]")
+    kb.save("The first item is items[1], see [1](https://example.org), [[1]] and footnote [1]")
+    kb.save("To do:\n\n- call Mia [1]")
     assert forget(kb, ["1"])[1] == ()
 
 
@@ -146,6 +147,7 @@ def test_the_command_names_it(co: Co, kb: KnowledgeBase, merged: str) -> None:
     assert co.json("forget", "3")["derived"] == [{"ref": "4", "from": ["3"], "proposal": "p3"}]
     assert co("forget", "1", "--purge", "--yes") == 0
     assert "4 was made from 1, and still says so: p4 proposes" in co.out
+    assert "The journal keeps what 4 said before, until 4 is purged." in co.out
 
 
 def test_what_a_merge_superseded_is_said_to_lie_in_the_archive(co: Co, kb: KnowledgeBase, merged: str) -> None:

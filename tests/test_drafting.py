@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import Co
 
-from co_cli.bench.drafting import HELD_OUT, SEEN, load_utterances, measure_drafting
+from co_cli.bench.drafting import HELD_OUT, OTHER_HAND, SEEN, load_utterances, measure_drafting
 from co_cli.frontmatter import CATEGORIES
 from co_cli.learning.drafting import Draft, Turn, drafts_of
 from co_cli.learning.speech import PASTED, spoken
@@ -30,12 +30,12 @@ def test_the_labelled_set_is_large_and_half_of_it_holds_nothing_to_keep() -> Non
     assert len({utterance.text for utterance in utterances}) == len(utterances)
 
 
-@pytest.mark.parametrize("part", [SEEN, HELD_OUT])
+@pytest.mark.parametrize("part", [SEEN, HELD_OUT, OTHER_HAND])
 def test_nine_of_ten_drafts_are_right_and_most_facts_are_found(part: str) -> None:
     drafts, categories = (row for row in measure_drafting(load_utterances()) if row.part == part)
     assert drafts.precision >= 0.9
     assert drafts.kept
-    assert drafts.recall >= 0.8
+    assert drafts.recall >= (0.7 if part == OTHER_HAND else 0.9)
     assert categories.precision >= 0.9
 
 
@@ -91,16 +91,18 @@ def test_the_quote_is_the_sentence_as_it_was_said() -> None:
     assert draft.quote in said
 
 
-@pytest.mark.parametrize(
-    ("said", "sentences"),
-    [
-        ("We use ruff here, not flake8. Our port is 80.", ("We use ruff here, not flake8.", "Our port is 80.")),
-        ("we use ruff - not black", ("we use ruff - not black",)),
-        ("1. Use tabs.\n  - Never push to main.", ("Use tabs.", "Never push to main.")),
-    ],
-)
-def test_only_the_mark_at_the_beginning_of_a_line_is_no_part_of_what_was_said(said: str, sentences: tuple[str, ...]) -> None:
-    assert spoken(said) == sentences
+def test_a_number_in_the_middle_of_a_line_is_no_mark_of_a_list() -> None:
+    assert texts("The port is 8443. 8080 was the old one.") == ["The port is 8443."]
+    assert texts("1. We use pnpm.\n- We use ruff.\n* hello") == ["We use pnpm.", "We use ruff."]
+
+
+def test_what_follows_about_this_moment_is_left_out() -> None:
+    assert texts("We've moved to Buildkite, so ignore the Jenkinsfile.") == ["We've moved to Buildkite."]
+    assert texts("that test belongs elsewhere, we keep fixtures in tests/data") == ["We keep fixtures in tests/data."]
+
+
+def test_nothing_comes_from_a_turn_that_means_the_contrary() -> None:
+    assert texts("Oh wonderful, another flaky test. We really only use the finest ones here.") == []
 
 
 def test_a_correction_takes_along_what_it_corrects() -> None:

@@ -55,6 +55,11 @@ def test_what_is_said_is_believed_where_the_bytes_do_not_contradict_it(text: str
         (GERMAN + "—“”", "cp1252", "iso-8859-1"),
         (RUSSIAN * 3, "cp1251", ""),
         (JAPANESE * 3, "shift_jis", ""),
+        ("Die Möwe fliegt über das Meer und über die Dünen.", "latin-1", ""),
+        ("L'été dernier, nous étions à la plage, et ça va très bien.", "latin-1", ""),
+        ("Räksmörgås är gott när vi åker båt i skärgården.", "latin-1", "utf-8"),
+        ("Keep it below 20°C.", "latin-1", ""),
+        ("Příliš žluťoučký kůň úpěl ďábelské ódy, když se vracel domů.", "cp1250", ""),
         (GERMAN, "cp1252", "us-ascii"),
     ],
 )

@@ -217,16 +217,16 @@ def test_an_export_that_was_broken_off_is_taken_up(
 ) -> None:
     from co_cli.exchange import target
 
-    whole, written = target.replace_file, []
+    whole, written = target.publish, []
 
-    def failing(path: str, content: bytes, mode: int | None = None) -> None:
-        if len(written) == 3:
+    def failing(temporary: str, path: str, *, new: bool) -> None:
+        if len(written) == 2:
             raise KeyboardInterrupt
         written.append(path)
-        whole(path, content, mode)
+        whole(temporary, path, new=new)
 
     with monkeypatch.context() as patched:
-        patched.setattr(target, "replace_file", failing)
+        patched.setattr(target, "publish", failing)
         with pytest.raises(KeyboardInterrupt):
             out(known, tmp_path / "out")
     assert out(known, tmp_path / "out").counts == {"written": 5, "unchanged": 2, "withheld": 1, "skipped": 1}

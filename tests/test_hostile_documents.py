@@ -173,6 +173,8 @@ def test_nothing_is_printed_or_left_behind(
 
 
 ASKING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
 import sys
 from co_cli.articles.document import Original
 from co_cli.articles.reader import Desk

@@ -10,6 +10,7 @@ import pytest
 from commands import Co
 
 from co_cli import CoError, Corrupt, KnowledgeBase, NotFound
+from co_cli.exchange import archive
 from co_cli.exchange.chatgpt import import_chatgpt
 from co_cli.exchange.claude_ai import import_claude_ai
 from co_cli.exchange.mcp_memory import import_mcp_memory
@@ -23,9 +24,9 @@ def put(path: Path, content: object) -> str:
 
 
 def zipped(path: Path, files: dict[str, object]) -> str:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         for name, content in files.items():
-            archive.writestr(name, json.dumps(content))
+            made.writestr(name, json.dumps(content))
     return str(path)
 
 
@@ -242,7 +243,10 @@ def test_what_claude_remembers_is_taken_from_the_export(kb: KnowledgeBase, tmp_p
     assert kb.get("1").because == "imported from claude.ai: Work context"
     assert kb.get("3").tags == ("imported", "claude-ai", "Shop")
     assert kb.topic("claude areas tea").body == "- Likes tea"
-    assert [entry.reason.partition(" left")[0] for entry in report.skipped] == ["1 document of a project is", "1 conversation is"]
+    assert [entry.reason.partition(" left")[0] for entry in report.skipped] == [
+        "1 document of a project is",
+        "1 conversation is",
+    ]
     assert import_claude_ai(kb, path).counts == {"unchanged": 4, "skipped": 2}
 
 
@@ -266,6 +270,16 @@ def test_an_archive_that_is_none_or_has_nothing_of_it_is_an_error(kb: KnowledgeB
     with pytest.raises(NotFound, match=r"There is none of memories\.json"):
         import_claude_ai(kb, zipped(tmp_path / "other.zip", {"x.json": 1}))
     assert kb.log() == ()
+
+
+def test_a_file_of_an_archive_that_unpacks_to_more_than_is_read_is_left(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "LARGEST_JSON", 2000)
+    path = zipped(tmp_path / "data.zip", {"memories.json": CLAUDE["memories.json"], "conversations.json": ["x" * 3000]})
+    report = import_claude_ai(kb, path)
+    assert report.counts == {"created": 4, "skipped": 1}
+    assert report.skipped[0].code == "too-large"
 
 
 def test_the_command_leaves_conversations_out_unless_told(co: Co, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from co_cli import KnowledgeBase, NotFound
+from co_cli import Invalid, KnowledgeBase, NotFound
 from co_cli.exchange.basic_memory import import_basic_memory
 from co_cli.exchange.documents import statements
 from co_cli.exchange.markdown import import_markdown
@@ -48,6 +48,15 @@ def test_files_of_one_name_in_several_folders_are_kept_apart(kb: KnowledgeBase, 
         put(tmp_path / "in" / folder / "README.md", f"About {folder}\n")
     report = import_markdown(kb, str(tmp_path / "in"))
     assert [entry.ref for entry in report.entries] == ["topic:api_readme", "topic:web_readme"]
+
+
+def test_a_name_that_no_topic_can_have_costs_no_text(kb: KnowledgeBase, tmp_path: Path) -> None:
+    names = ["x" * 120 + ".md", "x" * 119 + "y.md", "!!!.md", "\u732b" * 70 + ".md", "Note.md", "note.markdown"]
+    for number, name in enumerate(names):
+        put(tmp_path / "in" / name, f"Text {number}\n")
+    assert import_markdown(kb, str(tmp_path / "in")).counts == {"created": 6}
+    assert sorted(note.body for note in kb.topics().notes) == [f"Text {number}" for number in range(6)]
+    assert import_markdown(kb, str(tmp_path / "in")).counts == {"unchanged": 6}
 
 
 def test_a_file_that_changed_there_is_taken_and_a_topic_that_changed_here_stays(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -91,6 +100,8 @@ def test_what_cannot_be_read_is_a_line_with_its_place_and_the_rest_goes_on(kb: K
 def test_one_file_will_do_and_a_path_that_is_not_there_is_an_error(kb: KnowledgeBase, tmp_path: Path) -> None:
     report = import_markdown(kb, str(put(tmp_path / "note.md", "Words\n")), in_global=True)
     assert [entry.ref for entry in report.entries] == ["g:topic:note"]
+    with pytest.raises(Invalid, match="is no Markdown file"):
+        import_markdown(kb, str(put(tmp_path / "script.sh", "make\n")))
     with pytest.raises(NotFound, match="There is no"):
         import_markdown(kb, str(tmp_path / "gone"))
 

@@ -67,6 +67,11 @@ def test_what_looks_like_a_secret_is_refused_and_the_rest_goes_on(kb: KnowledgeB
     assert "ghp_" not in repr(lines)
 
 
+def test_a_vault_is_not_made_for_nothing(kb: KnowledgeBase, project: Path) -> None:
+    kept(kb, fact("token = ghp_" + "a1" * 20))
+    assert not (project / ".co-cli").exists()
+
+
 def test_a_memory_of_mine_that_says_the_same_is_left_as_it_is(kb: KnowledgeBase) -> None:
     mine = kb.save("We deploy on Fridays", tags=["ops"]).note
     (line,) = kept(kb, fact("we deploy on fridays.", tags=["imported"]))
@@ -83,6 +88,17 @@ def test_a_text_under_a_key_replaces_its_older_text_but_not_one_that_was_edited_
     (line,) = kept(kb, fact("Tests run with tox", key="tests", written=1e9))
     assert (line.outcome, line.code) == ("skipped", "newer-here")
     assert kb.get(note.ref).body == "Tests run with make"
+
+
+@pytest.mark.parametrize("key", ["", "queue"])
+def test_what_was_replaced_here_does_not_come_back(kb: KnowledgeBase, key: str) -> None:
+    kept(kb, fact("The queue is Redis", key=key))
+    new = kb.save("The queue is NATS").note
+    old = kb.get("1")
+    kb.update("1", text=old.text.replace("source:", f"superseded_by: {new.id}\nsource:"))
+    (line,) = kept(kb, fact("The queue is Redis", key=key, written=4e9))
+    assert (line.outcome, line.code, line.reason) == ("unchanged", "replaced", "2 took its place here")
+    assert len(kb.list().notes) == 2
 
 
 def test_an_article_is_known_by_its_source(kb: KnowledgeBase) -> None:

@@ -219,7 +219,7 @@ def test_what_makes_no_sense_is_said_with_the_next_step(co: Co, arguments: list[
 def test_who_is_killed_in_the_middle_loses_nothing_and_goes_on_there(
     kb: KnowledgeBase, history: Path, project: Path
 ) -> None:
-    for number in range(120):
+    for number in range(200):
         claude(history, project, f"Remember that service {number} listens on port {7000 + number}.", name=f"s{number:03d}")
     process = start(
         "import sys; from co_cli.surfaces.cli.main import main; sys.exit(main(['learn', '--from', sys.argv[1]]))", history
@@ -231,9 +231,9 @@ def test_who_is_killed_in_the_middle_loses_nothing_and_goes_on_there(
         inbox.accept(kb, accepted)
     finally:
         kill(process)
-    assert 0 < len(waiting(kb)) < 119
+    assert 0 < len(waiting(kb)) < 199
     learn(kb, conversations_at(str(history)))
-    assert len(waiting(kb)) == 119
+    assert len(waiting(kb)) == 199
     assert [note.body for note in kb.list().notes] == [accepted.content]
 
 

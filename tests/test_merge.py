@@ -57,7 +57,7 @@ def test_notes_that_are_here_are_recognised_and_others_come_with_an_id_that_is_f
     assert (kb.get("2").superseded_by, kb.get("3").supersedes) == (3, (2,))
     assert kb.get("3").body == "The queue is Redis, see [[2]]"
     assert set(merge_vault(kb, other.places.project).report.counts) == {"unchanged"}
-    assert kb.log()[0].change.summary == "imported a vault: 2 created, 1 updated"
+    assert kb.log()[0].change.summary == "merged another vault: 2 created, 1 updated"
     kb.undo()
     assert [note.body for note in kb.list().notes] == ["We deploy on Fridays"]
 
@@ -78,6 +78,17 @@ def test_what_only_one_side_changed_is_taken_over(kb: KnowledgeBase, other: Know
     assert kb.topic("deploy").body == "First, here\n\nSecond\n\nThird, there"
     assert kb.topic("deploy").tags == ("ops",)
     assert set(merge_vault(kb, other.places.project).report.counts) == {"unchanged"}
+
+
+def test_what_was_replaced_there_is_replaced_here_even_if_no_journal_tells(kb: KnowledgeBase, other: KnowledgeBase) -> None:
+    kb.save("The queue is Redis", tags=["ops"])
+    root(other).mkdir(parents=True)
+    (root(other) / "memories").mkdir()
+    for name, raw in files(kb).items():
+        (root(other) / name).write_bytes(raw.replace(b"source:", b"superseded_by: 2\nsource:").replace(b"[ops]", b"[queue]"))
+    other.save("The queue is NATS")
+    assert fates(merge_vault(kb, other.places.project)) == [("updated", "1", ""), ("created", "2", "")]
+    assert (kb.get("1").superseded_by, kb.get("1").tags) == (2, ("ops", "queue"))
 
 
 def test_what_both_changed_stays_and_theirs_is_proposed(
@@ -110,6 +121,17 @@ def test_contexts_are_joined_by_their_bullets(kb: KnowledgeBase, other: Knowledg
     merged = merge_vault(kb, other.places.project)
     assert merged.divergences == ()
     assert kb.get("context").body == "# Project\n\n- Tests: pytest\n- Style: ruff\n- Deploy: Fridays"
+
+
+def test_a_context_that_was_only_just_made_gives_way(kb: KnowledgeBase, other: KnowledgeBase) -> None:
+    kb.init()
+    other.init()
+    (root(other) / "context.md").write_text("- Tests: nox\n", encoding="utf-8")
+    assert fates(merge_vault(kb, other.places.project)) == [("updated", "context", "")]
+    assert kb.get("context").body == "- Tests: nox"
+    other.init()
+    (root(other) / "context.md").write_text("# Nothing yet\n", encoding="utf-8")
+    assert fates(merge_vault(kb, other.places.project)) == [("unchanged", "context", "")]
 
 
 def test_a_vault_can_be_named_in_several_ways_and_go_into_my_own(kb: KnowledgeBase, other: KnowledgeBase) -> None:
@@ -171,6 +193,11 @@ def test_of_two_dates_the_later_update_and_the_earlier_birth_count() -> None:
     assert conflicts == 0
     assert "updated: 2026-01-31T23:30:00-02:00" in text
     assert "created: 2025-01-01T00:00:00+00:00" in text
+
+
+def test_where_only_one_side_has_a_header_it_stays() -> None:
+    assert joined(None, f"{HEAD}One\nTwo\n", "One\n") == (f"{HEAD}One\nTwo\n", 0)
+    assert joined(None, "One\nTwo\n", f"{HEAD}One\n") == (f"{HEAD}One\nTwo\n", 0)
 
 
 def test_line_endings_of_ours_stay() -> None:

@@ -125,6 +125,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("bash"), reason="the examples are typed into bash")
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_example_is_true(document: str, project: Path, environment: dict[str, str]) -> None:

@@ -18,16 +18,50 @@ pytestmark = [
 ]
 
 
-def listed(client: str) -> str:
-    """What a client says of the servers that it knows; it gets no network but what a process of its own has for itself."""
+# What each client is told, with no server to answer it: it keeps what was said before it gives up.
+MODEL = '{name="nowhere",base_url="http://127.0.0.1:9/v1",wire_api="responses",request_max_retries=0,stream_max_retries=0}'
+SAYING = {
+    "claude": ["-p"],
+    "codex": [
+        "exec",
+        "--skip-git-repo-check",
+        "-c",
+        "model_provider=nowhere",
+        "-c",
+        f"model_providers.nowhere={MODEL}",
+        "-m",
+        "x",
+    ],
+    "gemini": ["--skip-trust", "-m", "gemini-2.5-flash", "-p"],
+}
+KEYS = {
+    "ANTHROPIC_API_KEY": "x",
+    "ANTHROPIC_BASE_URL": NOWHERE,
+    "CLAUDE_CODE_MAX_RETRIES": "0",
+    "OPENAI_API_KEY": "x",
+    "GEMINI_API_KEY": "x",
+    "GOOGLE_GEMINI_BASE_URL": NOWHERE,
+}
+
+
+def run(client: str, *arguments: str, seconds: float = 120, **variables: str) -> str:
+    """Run a client; it gets no network but what a process of its own has for itself."""
     alone = ["unshare", "--map-root-user", "--net"]
     may_be_alone = (
         shutil.which("unshare") and not subprocess.run([*alone, "true"], capture_output=True, check=False).returncode
     )
-    env = {**os.environ, "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "NO_COLOR": "1"}
-    command = [*(alone if may_be_alone else ()), str(COMMANDS / client), "mcp", "list"]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    env = {**os.environ, "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "NO_COLOR": "1", **variables}
+    command = [*(alone if may_be_alone else ()), str(COMMANDS / client), *arguments]
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:  # it goes on trying
+        return ""
     return done.stdout + done.stderr
+
+
+def listed(client: str) -> str:
+    """What a client says of the servers that it knows."""
+    return run(client, "mcp", "list")
 
 
 @pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
@@ -53,3 +87,14 @@ def test_what_claude_code_writes_itself_stays(co: Co, tmp_path: Path) -> None:
     assert co("connect", "claude") == 0
     assert co("connect", "claude", "--remove") == 0
     assert settings.read_bytes() == before
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
+def test_what_was_said_to_a_real_client_is_drafted_from_what_it_keeps(co: Co, client: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / ".gemini").mkdir(parents=True)
+    (home / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+    run(client, *SAYING[client], "we use pnpm here, not npm", seconds=45, **KEYS)
+    found = co.json("learn", "--from", str(home / f".{client}"))
+    assert [(draft["agent"], draft["text"]) for draft in found["drafts"]] == [(client, "We use pnpm here, not npm.")]
+    assert found["broken_lines"] == 0

@@ -174,6 +174,16 @@ def test_of_several_sentences_one_that_is_denied_is_enough_but_all_have_to_be_re
     assert label(two, "Logs go to stdout.") == UNRELATED
 
 
+def test_long_texts_are_compared_as_a_whole():
+    words = [f"word{'abcdefghij'[number % 10]}{'klmnopqrst'[number // 10]}" for number in range(60)]
+    text = " ".join(words)
+    assert judge(text, text.replace("wordbk ", ""), near=lambda _one, _other: 0.99).label == DUPLICATE
+    assert judge(text, text.replace("wordbk ", ""), near=lambda _one, _other: 0.5).label == UNRELATED
+    assert judge(text, text.replace("wordbk ", "not "), near=lambda _one, _other: 0.99).label == UNRELATED
+    assert judge(text, text.replace("wordbk ", "1234 "), near=lambda _one, _other: 0.99).label == UNRELATED
+    assert judge(text, " ".join(words[:30] * 2), near=lambda _one, _other: 0.99).label == UNRELATED
+
+
 # ------------------------------------------------------------------------------------------------------------- measuring
 
 

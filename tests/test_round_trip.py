@@ -202,6 +202,23 @@ def test_a_note_that_changed_there_is_updated_and_one_that_changed_here_stays(fo
     assert there.get("1").body == "Mine"
 
 
+@FORMS
+def test_what_was_replaced_there_is_replaced_here_and_my_tags_stay_mine(form: str, tmp_path: Path) -> None:
+    here, there = at(tmp_path, "here"), at(tmp_path, "there")
+    here.save("The queue is Redis", tags=["ops"], pinned=True)
+    out = str(tmp_path / "out")
+    export(here, out, form=form, vaults=["project"])
+    IMPORTERS[form](there, out)
+    there.update("1", pinned=False)
+    here.save("The queue is NATS")
+    here.update("1", text=here.get("1").text.replace("source:", "superseded_by: 2\nsource:"))
+    note = here.get("1")
+    Path(note.path).write_text("".join(line for line in note.text.splitlines(keepends=True) if "updated" not in line))
+    export(here, out, form=form, vaults=["project"])
+    assert IMPORTERS[form](there, out).counts == {"created": 1, "updated": 1}
+    assert (there.get("1").superseded_by, there.get("1").pinned) == (2, False)
+
+
 def test_an_attachment_whose_name_is_taken_gets_another_with_its_article(tmp_path: Path) -> None:
     here, there = at(tmp_path, "here"), at(tmp_path, "there")
     article = b"---\nsource: https://example.org/talk\ntitle: Talk\nattachment: attachments/talk.pdf\n---\n\nWords\n"
@@ -237,3 +254,21 @@ def test_a_line_cannot_name_a_place_outside_of_the_notes(place: str, tmp_path: P
     report = import_json_lines(there, str(tmp_path / "out.jsonl"))
     assert [(entry.outcome, entry.code) for entry in report.entries] == [("skipped", "unknown")]
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in ("out.jsonl", ".gitignore")]
+
+
+def test_a_file_that_was_cut_off_is_taken_in_as_far_as_it_goes_and_that_is_told(tmp_path: Path) -> None:
+    here, there = at(tmp_path, "here"), at(tmp_path, "there")
+    for word in ("One", "Two", "Three"):
+        here.save(word)
+    out = tmp_path / "out.jsonl"
+    export(here, str(out), vaults=["project"])
+    out.write_bytes(out.read_bytes()[:-20])
+    report = import_json_lines(there, str(out))
+    assert [(entry.outcome, entry.code) for entry in report.entries] == [
+        ("created", ""),
+        ("created", ""),
+        ("skipped", "malformed"),
+    ]
+    out.write_bytes(b"".join(out.read_bytes().splitlines(keepends=True)[:3]))
+    report = import_json_lines(there, str(out))
+    assert report.entries[-1].reason == "the file is not whole: 3 lines were written, and 2 are there"

@@ -212,6 +212,19 @@ def test_a_merge_grows_by_what_is_learned_later_and_keeps_its_citations(kb: Know
     assert [line[-3:] for line in note.body.split("\n")[2:]] == ["[1]", "[2]", "[3]", "[5]"]
 
 
+def test_what_is_at_odds_with_one_statement_of_a_merge_leaves_the_others_alone(kb: KnowledgeBase, co: Co) -> None:
+    learn(kb, *POSTGRES)
+    summarize(kb)
+    inbox.accept(kb, only(kb))
+    assert co("learn", "Postgres listens on port 6432 in the cellar") == 0
+    assert "5 contradicts 4 (another number: 6432 ≠ 5432). It is proposed to take that out of 4 (p2): co review" in co.out
+    proposal = only(kb)
+    assert (proposal.kind, proposal.action) == ("contradiction", "revise")
+    inbox.accept(kb, proposal)
+    assert [line[-3:] for line in kb.get("4").body.split("\n")[2:]] == ["[1]", "[3]"]
+    assert kb.get("4").superseded_by is None
+
+
 def test_a_dry_run_proposes_nothing(kb: KnowledgeBase) -> None:
     learn(kb, *DEPLOYS)
     assert len(summarize(kb, dry_run=True).proposed) == 1
@@ -250,12 +263,13 @@ def test_a_person_may_word_it_otherwise_and_is_told_what_gets_lost(kb: Knowledge
     summarize(kb)
     edited = inbox.reword(kb, only(kb), "We deploy on Fridays through staging, Anna says when.")
     told = doubts(kb, edited)
-    assert "drops the number “3pm” of 1" in told
+    assert "drops the number “after 3pm” of 1" in told
     assert any(doubt.startswith("drops the negation “without a green smoke run” of 3") for doubt in told)
     assert co("review", "p1") == 0
-    assert "look twice: it drops the number “3pm” of 1" in co.out
-    assert "drops the number “3pm” of 1" in co.json("review", "p1")["proposals"][0]["doubts"]
-    inbox.accept(kb, edited)
+    assert "look twice: it drops the number “after 3pm” of 1" in co.out
+    assert "drops the number “after 3pm” of 1" in co.json("review", "p1")["proposals"][0]["doubts"]
+    assert co("review", "--accept", "p1") == 0
+    assert "warning: p1 drops the number “after 3pm” of 1; `co undo` takes it back" in co.err
     assert bodies(kb) == ["We deploy on Fridays through staging, Anna says when."]
 
 

@@ -42,8 +42,8 @@ def tool_result(text: str) -> dict[str, Any]:
     return {"type": "user", "message": {"role": "user", "content": [block]}, "toolUseResult": {"stdout": text}}
 
 
-def codex(folder: Path, project: Path, *said: str, events: bool = True) -> Path:
-    """A rollout of Codex; without events as older versions wrote it."""
+def codex(folder: Path, project: Path, *said: str, events: str = "item_completed") -> Path:
+    """A rollout of Codex; older versions had other events, or none."""
 
     def item(role: str, text: str) -> dict[str, Any]:
         kind = "output_text" if role == "assistant" else "input_text"
@@ -58,8 +58,9 @@ def codex(folder: Path, project: Path, *said: str, events: bool = True) -> Path:
     entries.append(item("user", f"<environment_context>\n  <cwd>{project}</cwd>\n</environment_context>"))
     for text in said:
         entries.append(item("user", text))
+        item_said = {"type": "UserMessage", "id": "i1", "content": [{"type": "text", "text": text, "text_elements": []}]}
+        event = {"type": events, **({"item": item_said} if events == "item_completed" else {"message": text})}
         if events:
-            event = {"type": "user_message", "message": text, "images": []}
             entries.append({"timestamp": AT, "type": "event_msg", "payload": event})
         call = {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c1"}
         output = {"type": "function_call_output", "call_id": "c1", "output": "our API is versioned by a header"}

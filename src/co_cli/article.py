@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli import attachment, memory
@@ -130,13 +131,18 @@ class Sources:
         self._stamps: dict[tuple[bool, str], int] = {}
         self._sources: dict[tuple[bool, str], str] = {}
         self._places: dict[str, set[tuple[bool, str]]] = {}
+        self._looked = float("-inf")
 
-    def find(self, source: str) -> Note | None:
-        """The article that was taken from a source, the archive included; ``None`` if there is none."""
+    def find(self, source: str, age: float = 0.0) -> Note | None:
+        """The article that was taken from a source, the archive included; ``None`` if there is none.
+
+        The last look at the files may be so many seconds old; what is found is read as it is now in any case.
+        """
         if self._vault.rehearses:  # what would be there has no stamps
             notes = (note for archived in (False, True) for note in self._vault.scan((ARTICLE,), archived=archived).notes)
             return next((note for note in notes if note.source == source), None)
-        self._look()
+        if time.monotonic() - self._looked > age:
+            self._look()
         for archived, name in sorted(self._places.get(source, ())):
             folder = os.path.dirname(self._vault.path_of(ARTICLE, name, archived=archived))
             try:
@@ -148,6 +154,7 @@ class Sources:
         return None
 
     def _look(self) -> None:
+        self._looked = time.monotonic()
         seen: dict[tuple[bool, str], int] = {}
         for archived in (False, True):
             stamps = self._vault.stamps(ARTICLE, [], archived=archived) or {}
@@ -290,12 +297,14 @@ def _reread(text: str, vault: Vault, path: str) -> Note:
     return memory.reread(memory.encode(text), kind=ARTICLE, vault=vault.name, path=path)
 
 
-def home(vaults: Sequence[Vault], sources: Mapping[str, Sources], source: str, *, in_global: bool) -> Vault:
+def home(
+    vaults: Sequence[Vault], sources: Mapping[str, Sources], source: str, *, in_global: bool, age: float = 0.0
+) -> Vault:
     """The vault that an article from this source is to be written to: where there is one already, else the project's."""
     by_name = {vault.name: vault for vault in vaults}
     if in_global:
         return by_name[GLOBAL]
-    return next((vault for vault in vaults if sources[vault.name].find(source)), vaults[0])
+    return next((vault for vault in vaults if sources[vault.name].find(source, age)), vaults[0])
 
 
 def summary(done: Sequence[tuple[Note, str]]) -> str:

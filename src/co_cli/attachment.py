@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.draft import absolute, content_of, relative
 from co_cli.errors import Unavailable
-from co_cli.files import reason
+from co_cli.files import is_within, reason
 from co_cli.frontmatter import parse_frontmatter
 from co_cli.note import ARTICLE, FOLDERS, Note, Problem, sha_of, slugify
 
@@ -36,6 +36,7 @@ _MARK = 16
 _NAME = r"attachments/([^./\\\0][^/\\\0]{0,254})"
 _ENDING = r"\.[a-z0-9]{1,8}"
 _FIELD = b"attachment:"
+_UNREADABLE = "unreadable"
 
 
 class Attachment(NamedTuple):
@@ -75,7 +76,7 @@ def path_of(vault: Vault, name: str) -> str:
 
 def content(vault: Vault, name: str) -> bytes | None:
     """The bytes of an original; ``None`` where there is no ordinary file of this name."""
-    path = path_of(vault, name)
+    path = path_of(vault, name) if _is_inside(vault) else ""
     try:
         if path and not vault.rehearses and not stat.S_ISREG(os.lstat(path).st_mode):
             return None
@@ -87,12 +88,20 @@ def content(vault: Vault, name: str) -> bytes | None:
 def names(vault: Vault) -> list[str]:
     """The names of all files in the folder of attachments."""
     folder = os.path.join(vault.root, FOLDER)
+    if not _is_inside(vault):
+        return []
     try:
         return sorted(name for name in os.listdir(folder) if name[0] != ".")
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise Unavailable(f"{folder} cannot be read: {reason(error)}.", "Check its permissions.") from error
+
+
+def _is_inside(vault: Vault) -> bool:
+    """Whether the folder of attachments is one of the vault, and no link out of it."""
+    folder = os.path.join(vault.root, FOLDER)
+    return not os.path.islink(folder) or is_within(folder, vault.root)
 
 
 def usage(vault: Vault) -> Usage:
@@ -178,25 +187,26 @@ def original_of(raw: bytes) -> tuple[str, str]:
 
 
 def _used(vault: Vault, draft: Draft, wanted: Iterable[str]) -> set[str]:
-    """Which of these originals are used by what is there once the draft is done: any mention of its name is a use."""
+    """Which of these originals are used by what is there once the draft is done: any mention of its name is a use.
+
+    Where a file cannot be read, it may use any of them.
+    """
     needles = {name: name.removeprefix(f"{FOLDER}/").encode() for name in wanted}
     changed = {absolute(vault.root, step.path) for step in draft.steps}
+    problems: list[Problem] = []
     used: set[str] = set()
-    for raw in (*_texts(vault, changed), *(step.after for step in draft.steps if step.path.endswith(".md"))):
-        if isinstance(raw, bytes):
+    for raw in (*_texts(vault, changed, problems), *(step.after for step in draft.steps if step.path.endswith(".md"))):
+        if raw is not None:
             used.update(name for name, needle in needles.items() if needle in raw)
-    return used
+    return set(needles) if any(problem.code == _UNREADABLE for problem in problems) else used
 
 
-def _texts(vault: Vault, but: Iterable[str] = ()) -> Iterator[bytes]:
-    """The bytes of every note of a vault but these; raises where one cannot be read, since it could use anything."""
-    left_out, problems = frozenset(but), list[Problem]()
+def _texts(vault: Vault, but: Iterable[str], problems: list[Problem]) -> Iterator[bytes]:
+    """The bytes of every note of a vault but these."""
+    left_out = frozenset(but)
     for kind in FOLDERS:
         for archived in (False, True):
             yield from (raw for path, raw in vault.files(kind, problems, archived=archived) if path not in left_out)
-    unread = next((problem for problem in problems if problem.code == "unreadable"), None)
-    if unread:
-        raise Unavailable(f"{unread.path} {unread.message}.", "Nothing was changed. Check its permissions.")
     yield content_of(vault.context_path) or b""
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli import attachment, memory, topic
 from co_cli.errors import Conflict
 from co_cli.frontmatter import parse_frontmatter, render_document, replace_fields
+from co_cli.languages import language_name
 from co_cli.note import (
     ARTICLE,
     CONTEXT,
@@ -122,17 +123,20 @@ class Batch:
         return number not in self._taken
 
     def twins(self, content: str) -> list[Note]:
-        """The memories that say the same, but for case, white space and punctuation; those of this vault come first."""
+        """The memories that say the same, but for case, white space and punctuation; those that stand, and of
+        this vault, come first."""
         folded = fold(content)
         found = [self._known[path] for path in dict.fromkeys(self._texts.get(folded, ()))]
         same = [note for note in found if fold(note.body) == folded and not self.vault.is_archived(note)]
-        return sorted(same, key=lambda note: (note.vault != self.vault.name, note.id or 0))
+        return sorted(same, key=lambda note: (bool(note.superseded_by), note.vault != self.vault.name, note.id or 0))
 
-    def keyed(self, category: str, key: str) -> Note | None:
-        """The memory with this category and key; the newest where there are several."""
+    def keyed(self, category: str, key: str, language: str = "") -> Note | None:
+        """The memory with this category, key and language; one that was replaced comes last, else the newest first."""
+        wanted = (category, key, language_name(language))
         found = [self._known[path] for path in self._keys.get((category, key), ())]
-        here = [note for note in found if (note.category, note.key) == (category, key) and not self.vault.is_archived(note)]
-        return max(here, key=lambda note: note.id or 0, default=None)
+        same = [note for note in found if (note.category, note.key, language_name(note.language)) == wanted]
+        here = [note for note in same if not self.vault.is_archived(note)]
+        return max(here, key=lambda note: (not note.superseded_by, note.id or 0), default=None)
 
     def put_away(self, content: str, key: str = "") -> Note | None:
         """The memory in the archive with this text and key."""

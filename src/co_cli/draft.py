@@ -78,7 +78,8 @@ class Draft:
                 self._check(step)  # once more, at the last moment: an editor may have saved since
                 applied += 1  # from here on, it may have happened
                 self._apply(step, temporary)
-                flush_folder(os.path.dirname(absolute(self.root, step.path)))
+            for folder in folders:  # once for all steps: until the journal says that it is done, it is settled by that
+                flush_folder(folder)
         except BaseException as error:  # Ctrl-C too: what was begun is taken back
             take_back(self.root, self.steps[:applied])
             self.journal.abandon(number)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from co_cli.vault import Vault
 
 
+_PORTION = 60.0
+"""Seconds that one look at the files holds for while many articles are kept at once."""
+
+
 class Library(Shelf):
     """The articles of one user and one project."""
 
@@ -95,7 +99,8 @@ class Library(Shelf):
             except CoError as error:
                 outcomes[number] = error
                 continue
-            vault = article.home(self.vaults, self._sources, checked.source, in_global=in_global)
+            age = _PORTION if places else 0.0
+            vault = article.home(self.vaults, self._sources, checked.source, in_global=in_global, age=age)
             places.setdefault(vault.name, []).append((number, checked))
         for name, mine in places.items():
             outcomes.update(self._saved(self.vault(name), mine))
@@ -113,7 +118,8 @@ class Library(Shelf):
                     continue
                 twice[each.source] = number
                 try:
-                    known = self._sources[vault.name].find(each.source)
+                    # once the vault is locked, one look is enough for all
+                    known = self._sources[vault.name].find(each.source, _PORTION if len(twice) > 1 else 0.0)
                     outcomes[number] = Saved(*article.write(draft, vault, each, known, taken))
                 except CoError as error:
                     outcomes[number] = error
@@ -141,10 +147,13 @@ class Library(Shelf):
 
         return article.named(self.vaults, self._sources, name)
 
-    def article_from(self, source: str, *, in_global: bool = False) -> Note | None:
-        """The article that was taken from a source, also if it is in the archive; ``None`` if there is none."""
+    def article_from(self, source: str, *, in_global: bool = False, age: float = 0.0) -> Note | None:
+        """The article that was taken from a source, also if it is in the archive; ``None`` if there is none.
+
+        Who asks often may say how many seconds ago the files may have been looked at last.
+        """
         vaults = [vault for vault in self.vaults if vault.name == GLOBAL or not in_global]
-        return next((note for note in (self._sources[vault.name].find(source) for vault in vaults) if note), None)
+        return next((note for note in (self._sources[vault.name].find(source, age) for vault in vaults) if note), None)
 
     def details(self, note: Note) -> Details:
         """What an article says of where it comes from."""

@@ -65,6 +65,8 @@ class Extracted:
     """How many there are; 0 for what has none."""
     tags: tuple[str, ...] = ()
     """Those in the header of a Markdown file."""
+    private: bool = False
+    """Whether the header of a Markdown file says so."""
     notices: tuple[str, ...] = ()
     """What was left out or could not be done, a sentence each."""
 

@@ -28,6 +28,9 @@ _STRAY = 2
 _RARE = 200
 """One byte in so many may be wrong in a text that is UTF-8 all the same."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_OTHER = re.compile(rb"[\x80-\xff]")
+_ALONE = re.compile(rb"(?<![\x80-\xff])(?<![\x80-\xff][\0-\x7f])[\x80-\xff](?![\0-\x7f]?[\x80-\xff])")
+_WESTERN, _ONE_BYTE = "cp1252", ("cp125", "iso8859", "koi8")
 _STATEFUL = re.compile(rb"\x1b[$(][@BJ()A-D]")
 """What switches the letters of ISO-2022, as mail in Japanese has it; to UTF-8 it is all ASCII."""
 
@@ -115,10 +118,25 @@ def _mostly_utf8(raw: bytes) -> bool:
 
 
 def _likely(raw: bytes) -> str:
-    """The encoding that a text is probably in, by its letters; nothing where what could tell is not installed."""
+    """The encoding that a text is probably in, by its letters; nothing where what could tell is not installed.
+
+    The guess is good for texts that are full of other letters. Where they are few it takes German for Chinese and French for
+    Polish: so what may as well be Western is, and letters that stand alone are taken for one byte each.
+    """
     try:
         from charset_normalizer import from_bytes
     except ImportError:
         return ""
-    best = from_bytes(raw[:_SAMPLE]).best()
-    return codec_name(best.encoding) if best else ""
+    sample = raw[:_SAMPLE]
+    names = [codec_name(match.encoding) for match in from_bytes(sample)]
+    names = [name for name in names if name and _strictly(b"ab", name) == "ab"]  # not those of mainframes
+    if _WESTERN in names:
+        return _WESTERN
+    if _has_single_letters(sample):
+        names = [name for name in names if name.startswith(_ONE_BYTE)]
+    return next(iter(names), "")
+
+
+def _has_single_letters(sample: bytes) -> bool:
+    """Whether most of what is not ASCII stands alone among what is."""
+    return 2 * len(_ALONE.findall(sample)) >= len(_OTHER.findall(sample))

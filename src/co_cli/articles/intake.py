@@ -21,7 +21,7 @@ from co_cli.articles.entry import ADDED, FAILED, SKIPPED, UNCHANGED, UPDATED, WO
 from co_cli.attachment import Attachment
 from co_cli.errors import CoError, Invalid
 from co_cli.knowledge import GLOBAL, PROJECT
-from co_cli.note import clean_tags, sha_of
+from co_cli.note import ARTICLE, clean_tags, sha_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PORTION, PORTION_BYTES, PORTION_SECONDS = 100, 16 * 1024 * 1024, 10.0
 """Documents that are written as one change, at most: by their number, by their size, and by how long the first one waits."""
+_GLANCE = 1.0
+"""Seconds for which it is taken for known which articles there are; what is written looks once more."""
 _NO_DOCUMENTS = frozenset(("unknown-kind", "empty", "no-text", "not-a-file"))
 """The codes of what is passed by in a folder: files that hold nothing to be read."""
 _LASTING = _NO_DOCUMENTS | {"encrypted", "broken", "too-large"}
@@ -52,6 +54,11 @@ class Wish:
     def marks(self) -> bool:
         """Whether it asks for more than to have the text, so that a look at the file is not enough."""
         return bool(self.tags or self.title or self.private)
+
+    def is_met_by(self, note: Note) -> bool:
+        """Whether an article has all the marks that are asked for."""
+        tags = clean_tags((*note.tags, *self.tags)) == note.tags
+        return tags and (note.private or not self.private) and (not self.title or note.title == self.title)
 
 
 class _Task(NamedTuple):
@@ -78,6 +85,8 @@ def take_in(
 ) -> Iterator[Entry]:
     """Take in what is named, and say of each document what became of it, as soon as that is known for certain."""
     tasks = list(_tasks(kb, what, wish))
+    if wish.title and len(tasks) > 1:
+        raise Invalid("A title goes with one page or file.", "Give each its title by itself.", code="usage")
     intake = _Intake(kb, wish)
     try:
         for number, task in enumerate(tasks):
@@ -139,12 +148,14 @@ class _Intake:
             if passed:
                 yield passed
                 return
-            known = self.kb.article_from(task.source.written, in_global=self.wish.in_global)
+            known = self.kb.article_from(task.source.written, in_global=self.wish.in_global, age=_GLANCE)
             document = sources.read(self.kb, task.source, self.kb.details(known) if known and task.source.url else None)
-            if known and self._is_same(known, document) and (not self.wish.marks or self._is_archived(known)):
+            if known is None or not self._is_same(known, document):
+                yield from self._read(task, document, stamp)
+            elif self.wish.is_met_by(known) or self._is_archived(known):
                 yield self._unchanged(task, known, stamp)
             else:
-                yield from self._read(task, document, stamp)
+                yield from self._mark(task, known, stamp)
         except CoError as error:
             self._remember(task, stamp, error)
             yield self._failed(task, error)
@@ -159,16 +170,33 @@ class _Intake:
         return same and (not details.attachment or self.kb.original(known) is not None)
 
     def _read(self, task: _Task, document: Document, stamp: int) -> Iterator[Entry]:
-        if document.not_modified:  # only its marks are to be changed
-            document = sources.read(self.kb, task.source)
         extracted = extract(document)
-        incoming = check(incoming_of(task.source, document, extracted, self.wish))
+        incoming = incoming_of(task.source, document, extracted, self.wish)
+        if self.wish.dry_run:
+            check(incoming)
         title, kind = incoming.title, extracted.kind
         entry = Entry(task.shown, ADDED, title=title, kind=kind, pages=extracted.pages, notices=extracted.notices)
+        yield from self._wait(_Waiting(task, incoming, entry, stamp), len(document.raw))
+
+    def _mark(self, task: _Task, known: Note, stamp: int) -> Iterator[Entry]:
+        """Give an article the marks that it lacks; its document is the same, and need not be read again."""
+        wish = self.wish
+        incoming = Incoming(
+            known.body,
+            task.source.written,
+            title=wish.title,
+            titled=bool(wish.title),
+            tags=clean_tags(wish.tags),
+            sha256=self.kb.details(known).sha256,
+            private=wish.private or known.private,
+        )
+        yield from self._wait(_Waiting(task, check(incoming), Entry(task.shown, UPDATED), stamp), len(known.raw))
+
+    def _wait(self, waiting: _Waiting, size: int) -> Iterator[Entry]:
         if not self.waiting:
             self.since = time.monotonic()
-        self.waiting.append(_Waiting(task, incoming, entry, stamp))
-        self.size += len(document.raw)
+        self.waiting.append(waiting)
+        self.size += size
         late = time.monotonic() - self.since > PORTION_SECONDS
         if len(self.waiting) >= PORTION or self.size >= PORTION_BYTES or late:
             yield from self.write()
@@ -198,7 +226,7 @@ class _Intake:
         return waiting.entry._replace(outcome=became, ref=note.ref, title=note.title, private=note.private)
 
     def _would(self, incoming: Incoming) -> str:
-        known = self.kb.article_from(incoming.source, in_global=self.wish.in_global)
+        known = self.kb.article_from(incoming.source, in_global=self.wish.in_global, age=_GLANCE)
         return WOULD_UPDATE if known else WOULD_ADD
 
     def finish(self) -> None:
@@ -213,11 +241,14 @@ class _Intake:
     def _passed_by(self, task: _Task) -> Entry | None:
         """The line for a file that is as it was when it was read."""
         known = self.remembered.is_as_it_was(task.source.path)
-        if known is None or (known.article and self.wish.marks):
+        if known is None:
             return None
         if known.article:
             name = os.path.basename(known.article).removesuffix(".md")
             in_global = known.article.startswith(os.path.join(self.kb.vault(GLOBAL).root, ""))
+            vault = self.kb.vault(GLOBAL if in_global else PROJECT)
+            if self.wish.marks and not self.wish.is_met_by(vault.read(known.article, ARTICLE)):
+                return None
             return Entry(task.shown, UNCHANGED, ref=f"{'g:' if in_global else ''}article:{name}")
         return self._failed(task, Invalid(known.reason, known.hint, code=known.code))
 
@@ -272,7 +303,7 @@ def incoming_of(source: Source, document: Document, extracted: Extracted, wish: 
         last_modified=document.last_modified,
         author=extracted.author,
         date=extracted.date,
-        private=wish.private,
+        private=wish.private or extracted.private,
     )
 
 

@@ -50,6 +50,7 @@ def read_markdown(original: Original, alive: SignOfLife) -> Extracted:  # noqa: 
         date=said.get("date", ""),
         language=said.get("language", ""),
         tags=clean_tags(named),
+        private=fields.get("private") is True,
         notices=notices,
     )
 

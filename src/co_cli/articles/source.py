@@ -71,6 +71,9 @@ def address(text: str) -> Source:
 def file(kb: KnowledgeBase, path: str, *, in_global: bool) -> Source:
     """The source that a file is."""
     folder, name = os.path.split(os.path.abspath(os.path.expanduser(path)))
+    if not _is_text(path):
+        shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        raise Invalid(f"The name of {shown} is no text, so nothing can be known by it.", "Rename it, and add it then.")
     full = os.path.join(os.path.realpath(folder), name)  # a link to a file keeps its name, whatever it leads to today
     tops = (("", kb.places.project),) if not in_global else ()
     for prefix, top in (*tops, ("~/", os.path.expanduser("~"))):
@@ -78,6 +81,14 @@ def file(kb: KnowledgeBase, path: str, *, in_global: bool) -> Source:
         if full.startswith(inside) and len(inside) > 1:
             return Source(prefix + full[len(inside) :].replace(os.sep, "/"), path=full)
     return Source(full.replace(os.sep, "/"), path=full)
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def named(kb: KnowledgeBase, text: str, *, in_global: bool) -> Source:

@@ -1,7 +1,8 @@
 """How well the rules draft: precision and recall on a labelled set of what people say to coding agents.
 
-Owns the set (`utterances.jsonl`, written for this project; a part was held out while the rules were written) and the
-measure. A draft is right where it says what somebody who read the turn wanted kept, and does not deny what that affirms.
+Owns the set (`utterances.jsonl`, written for this project; one part was held out while the rules were made, and one is by
+somebody who did not know them) and the measure. A draft is right where it says what somebody who read the turn wanted kept,
+and does not deny what that affirms.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from co_cli.learning.drafting import Turn, drafts_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SEEN, HELD_OUT = "seen", "held-out"
+SEEN, HELD_OUT, OTHER_HAND = "seen", "held-out", "other hand"
 _SET = "utterances.jsonl"
 _PRECISION = 0.9
 _ALIKE = 0.6
@@ -52,7 +53,9 @@ _EMPTY = frozenset(
         *("user", "users", "please", "it", "this", "that", "they", "their", "them", "not", "do", "does", "don't", "s"),
     )
 )
-_DENIES = re.compile(r"(?i)\b(?:no|not|never|without|cannot|neither|nor)\b|n['’]t\b")
+_DENIES = re.compile(
+    r"(?i)\b(?:no|not|never|without|cannot|neither|nor|hates?|dislikes?|allergic|avoid|stop|gone|dropped|ignored?)\b|n['’]t\b"
+)
 
 
 class Fact(NamedTuple):

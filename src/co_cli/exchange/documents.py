@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 TOPICS, MEMORIES = "topics", "memories"
 """What the texts of Markdown files become."""
 
+_TEXTS = (".md", ".markdown", ".txt")
+"""The endings of files that may be named; in a folder, those of the first two are looked for."""
 _ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*?)[ \t#]*")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _RULE = re.compile(r"[ \t]*(?:[-*_][ \t]*){3,}")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _INLINE_TAG = re.compile(r"(?:(?<=\s)|^)#([^\W\d_][\w/-]*)", re.MULTILINE)
-_LONGEST_NAME = 80
+_LONGEST_NAME, _LONGEST_BYTES = 80, 200
 
 
 class Statement(NamedTuple):
@@ -51,6 +53,8 @@ def documents_in(
     if as_what not in (TOPICS, MEMORIES):
         raise Invalid(f"Texts cannot become {as_what!r}.", f"They become {TOPICS} or {MEMORIES}.")
     if not os.path.isdir(top):
+        if not top.lower().endswith(_TEXTS):
+            raise Invalid(f"{top} is no Markdown file.", f"Name a folder, or a file that ends in {', '.join(_TEXTS)}.")
         files, others = [top], 0
     else:
         files = list(walk(top, _is_markdown))
@@ -71,17 +75,24 @@ def documents_in(
 
 
 def _is_markdown(name: str) -> bool:
-    return name.lower().endswith((".md", ".markdown"))
+    return name.lower().endswith(_TEXTS[:2])
 
 
 def names_of(files: Iterable[str], top: str) -> dict[str, str]:
     """A name for each file: that of the file or, where several have it, with the folders that it lies in."""
-    stems = {file: os.path.splitext(os.path.basename(file))[0] for file in files}
+    stems = {file: name_from(os.path.splitext(os.path.basename(file))[0]) for file in files}
     counts = Counter(_essence(stem) for stem in stems.values())
-    named = {}
+    named: dict[str, str] = {}
+    taken: set[str] = set()
     for file, stem in stems.items():
-        where = os.path.splitext(os.path.relpath(file, top))[0]
-        named[file] = stem if counts[_essence(stem)] == 1 else where.replace(os.sep, " ")
+        where = os.path.splitext(os.path.relpath(file, top))[0].replace(os.sep, " ")
+        wanted = stem if counts[_essence(stem)] == 1 else where
+        name, count = name_from(wanted), 1
+        while _essence(name) in taken:
+            count += 1
+            name = f"{name_from(wanted, _LONGEST_NAME - len(str(count)) - 1)} {count}"
+        taken.add(_essence(name))
+        named[file] = name
     return named
 
 
@@ -190,9 +201,9 @@ def words_of(value: object) -> list[str]:
     return [str(item).strip() for item in items if isinstance(item, (str, int)) and str(item).strip()]
 
 
-def name_from(title: str) -> str:
+def name_from(title: str, longest: int = _LONGEST_NAME) -> str:
     """A title as the name of a topic may be: not longer, and with letters in it."""
-    short = title.strip()[:_LONGEST_NAME].strip()
+    short = title.strip()[:longest].encode("utf-8", "replace")[:_LONGEST_BYTES].decode("utf-8", "ignore").strip()
     return short if any(sign.isalnum() for sign in short) else "untitled"
 
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from co_cli.knowledge import Vault
 
 ATTRIBUTES = "*.md merge=co"
-DRIVER = "co merge --driver %O %A %B %P"
-_SETTINGS = {"merge.co.name": "notes of co, field by field", "merge.co.driver": DRIVER}
+_COMMAND = "co-cli"  # by this name no other program goes
 
 
 class Driven(NamedTuple):
@@ -90,6 +89,15 @@ def _put_beside(name: str, ours: bytes, theirs: bytes) -> str:
     return beside.replace(os.sep, "/")
 
 
+def driver() -> str:
+    """What git is to run: this very installation, since git may be started where no PATH leads to it."""
+    import shlex
+    import sys
+
+    beside = os.path.join(os.path.dirname(sys.executable), _COMMAND)
+    return f"{shlex.quote(beside) if os.path.exists(beside) else _COMMAND} merge --driver %O %A %B %P"
+
+
 def set_up(vault: Vault) -> list[str]:
     """Tell git, in the repository that a vault lies in, to merge notes as notes; returns what was set."""
     make_folder(vault.root)
@@ -101,7 +109,7 @@ def set_up(vault: Vault) -> list[str]:
         ending = "" if not there or there.endswith("\n") else "\n"
         replace_file(attributes, f"{there}{ending}{ATTRIBUTES}\n".encode())
         done.append(f"{attributes}: {ATTRIBUTES}")
-    for name, value in _SETTINGS.items():
+    for name, value in (("merge.co.name", "notes of co, field by field"), ("merge.co.driver", driver())):
         if _git(top, "config", "--local", "--get", name, missing_is_empty=True) != value:
             _git(top, "config", "--local", name, value)
             done.append(f"git config {name} “{value}”")

@@ -8,6 +8,7 @@ It can be done again: what is there already stays as it is, and so does what was
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -149,24 +150,34 @@ def take_in(
 
 
 def in_one_change(
-    kb: KnowledgeBase, vault: str, keep: Callable[[Batch], list[ImportEntry]], *, dry_run: bool, what: str
+    kb: KnowledgeBase,
+    vault: str,
+    keep: Callable[[Batch], list[ImportEntry]],
+    *,
+    dry_run: bool,
+    what: str,
+    operation: str = "import",
 ) -> tuple[ImportEntry, ...]:
     """Keep things in a vault as one change, which one undo takes back; a dry run notes what would be done."""
     lines: list[ImportEntry] = []
 
     def act(acting: KnowledgeBase) -> None:
         target = acting.vault(vault)
-        with target.change("import") as draft:
+        with target.change(operation) as draft:
             batch = Batch(target, beside(target, acting.vaults))
             lines[:] = keep(batch)
             batch.hand_over(draft)
-            draft.summary = f"imported {what}: {_counted(lines)}"
+            draft.summary = f"{_DONE[operation]} {what}: {_counted(lines)}"
 
-    if dry_run:
-        kb.rehearse(act)
-        return tuple(as_rehearsed(lines))
+    if dry_run or not os.path.isdir(kb.vault(vault).root):  # a vault is not made for nothing
+        changes = kb.rehearse(act)
+        if dry_run or not changes:
+            return tuple(as_rehearsed(lines) if dry_run else lines)
     act(kb)
     return tuple(lines)
+
+
+_DONE = {"import": "imported", "merge": "merged"}
 
 
 def _counted(lines: list[ImportEntry]) -> str:
@@ -229,6 +240,9 @@ class _Memories:
             return _copied(entry, entry.same_as)
         known = self._batch.keyed(entry.category, entry.key) if entry.key else None
         put_away = self._batch.put_away(_as_kept(entry.text), entry.key)
+        replaced = known or next(iter(self._batch.twins(_as_kept(entry.text))), None)
+        if replaced and replaced.superseded_by:
+            return entry.became(UNCHANGED, replaced, "replaced", f"{replaced.superseded_by} took its place here")
         try:
             if known:
                 return self._revise(known, entry)
@@ -347,7 +361,8 @@ class _Documents:
             extra=document.extra,
         )
         self._kept[saved.note.ref] = document
-        renamed = saved.note.slug != document.name and saved.outcome == CREATED
+        plain = str(document.name).strip().lower().replace(" ", "_")
+        renamed = saved.note.slug not in (document.name, plain) and saved.outcome == CREATED
         return document.became(saved.outcome, saved.note, reason=f"its name here is {saved.note.slug}" if renamed else "")
 
     def _article(self, document: Document) -> ImportEntry:

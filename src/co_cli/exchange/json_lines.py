@@ -26,6 +26,7 @@ from co_cli.note import FOLDERS, memory_name, sha_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from co_cli.exchange.intake import Item
     from co_cli.exchange.outgoing import Shelf
     from co_cli.knowledge import KnowledgeBase, Note
 
@@ -95,7 +96,11 @@ def import_json_lines(kb: KnowledgeBase, path: str, *, in_global: bool = False, 
     vaults = {data.get("vault") for _, data in parsed if isinstance(data, dict) and "kind" in data}
     only = (GLOBAL if in_global else PROJECT) if len(vaults) > 1 else ""
     found = (data if isinstance(data, ImportEntry) else _item(path, number, data, only) for number, data in parsed)
-    items = [item for item in found if item is not None]
+    items: list[Item] = [item for item in found if item is not None]
+    written = next((data.get("lines") for _, data in parsed if isinstance(data, dict) and data.get("co") == "export"), None)
+    if isinstance(written, int) and len(parsed) - 1 < written:
+        reason = f"the file is not whole: {written} lines were written, and {len(parsed) - 1} are there"
+        items.append(ImportEntry(path, "", SKIPPED, reason, "torn"))
     return imported(kb, path, [path], items, what="jsonl", in_global=in_global, dry_run=dry_run)
 
 
@@ -117,7 +122,7 @@ def _item(path: str, number: int, data: object, only: str) -> Whole | Entry | Im
     at = f"line {number}"
 
     def skip(reason: str, code: str) -> ImportEntry:
-        return ImportEntry(path, at, SKIPPED, reason, code, line=number)
+        return ImportEntry(path, "", SKIPPED, reason, code, line=number)
 
     if not isinstance(data, dict):
         return skip("must be an object", "wrong-type")

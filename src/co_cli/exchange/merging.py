@@ -60,7 +60,7 @@ def merge_vault(kb: KnowledgeBase, path: str, *, into: str = PROJECT, dry_run: b
         divergences[:] = joining.divergences
         return [*lines, *others]
 
-    lines = in_one_change(kb, into, keep, dry_run=dry_run, what="a vault")
+    lines = in_one_change(kb, into, keep, dry_run=dry_run, what="another vault", operation="merge")
     return MergeReport(ImportReport(root, into, dry_run, tuple(files), lines), tuple(divergences))
 
 

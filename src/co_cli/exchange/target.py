@@ -14,7 +14,18 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from co_cli.errors import Conflict, Invalid
-from co_cli.files import cannot, is_within, locked, make_folder, read_bytes, replace_file
+from co_cli.files import (
+    cannot,
+    discard,
+    flush_folder,
+    is_within,
+    locked,
+    make_folder,
+    publish,
+    read_bytes,
+    replace_file,
+    stage,
+)
 from co_cli.note import sha_of
 
 if TYPE_CHECKING:
@@ -111,16 +122,30 @@ def _write(
     hashes = {name: [sha_of(content)] for name, content in files.items()}
     both = {name: [*known.get(name, ()), *hashes.get(name, ())] for name in {**known, **hashes}}
     _write_manifest(folder, both)
+    touched: set[str] = set()
     for name, outcome in outcomes.items():
         path = _path(folder, name)
         if outcome == WRITTEN:
             make_folder(os.path.dirname(path))
             if not is_within(path, folder):
                 raise Conflict(f"{path} leads out of {folder} by a symbolic link.", "Nothing was written there.")
-            replace_file(path, files[name], 0o600 if name in private else None)
+            _put(path, files[name], 0o600 if name in private else None)
+            touched.add(os.path.dirname(path))
         elif outcome == REMOVED:
             _remove(path, folder)
+    for each in touched:
+        flush_folder(each)
     _write_manifest(folder, hashes)
+
+
+def _put(path: str, content: bytes, mode: int | None) -> None:
+    """Put a whole file in place; its folder is still to be flushed, which is done once for all."""
+    staged = stage(path, content, mode)
+    try:
+        publish(staged, path, new=False)
+    except OSError as error:
+        discard(staged)
+        raise cannot("written", path, error) from error
 
 
 def _remove(path: str, folder: str) -> None:

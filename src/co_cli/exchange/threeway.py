@@ -56,9 +56,11 @@ def merge(base: bytes | None, ours: bytes, theirs: bytes, *, by_bullets: bool = 
     except ValueError:
         return _as_text(base, ours, theirs, names)
     old, mine, other = texts
-    headed = [split_frontmatter(text)[0] is not None for text in (mine or "", other or "")]
-    if headed[0] != headed[1]:
-        return _as_text(base, ours, theirs, names)
+    if not fields[1] and fields[2]:  # only they have a header, so it is theirs
+        mine = f"{_head(other or '')}{mine}"
+        fields[1] = fields[2]
+    elif not fields[2]:
+        fields[2] = fields[1]
     bodies = [None if text is None else split_frontmatter(text)[1] for text in (old, mine, other)]
     body, conflicts = _merge_body(*bodies, by_bullets=by_bullets, names=names)
     head, torn = _merge_header(mine or "", *fields, known=base is not None, names=names)
@@ -102,11 +104,15 @@ def _merge_header(
             changes[name] = other
         elif not ((known and other == old) or (not known and other is None)):
             torn.append(name)
-    head = replace_fields(text, changes)
-    head = head[: len(head) - len(split_frontmatter(head)[1])]
+    head = _head(replace_fields(text, changes))
     for name in torn:
         head = _with_marks(head, name, ours.get(name), theirs.get(name), names)
     return head, len(torn)
+
+
+def _head(text: str) -> str:
+    """What of a document stands before its body."""
+    return text[: len(text) - len(split_frontmatter(text)[1])]
 
 
 def _is_list(name: str, *values: object) -> bool:

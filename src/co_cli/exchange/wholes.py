@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli.context import without_comments
 from co_cli.credentials import find_secret
 from co_cli.errors import CoError
 from co_cli.exchange.relinking import relink
@@ -188,7 +189,7 @@ class Joining:
         born = self.batch.born(note)
         if born:
             return min(born, key=lambda known: (known.id != note.id, known.body != note.body))
-        keyed = self.batch.keyed(note.category, note.key) if note.key else None
+        keyed = self.batch.keyed(note.category, note.key, note.language) if note.key else None
         if keyed:
             return keyed
         here = [twin for twin in self.batch.twins(note.body) if twin.vault == note.vault and not (twin.key and note.key)]
@@ -246,23 +247,37 @@ class Joining:
             return arrival.line(UNCHANGED, ours)
         if arrival.by_text:
             return self._unite(arrival, ours)
+        same_words = ours.body == arrival.note.body
         if self.ancestor is None:
-            if _moment(arrival.note) <= _moment(ours):
-                if (ours.body, ours.tags) == (arrival.note.body, arrival.note.tags):
-                    return arrival.line(UNCHANGED, ours)
-                reason = f"{ours.ref} differs, and is as new or newer: it stays"
-                return arrival.line(SKIPPED, ours, "newer-here", reason)
-            return arrival.line(UPDATED, self.batch.replace(ours, raw))
+            if _moment(arrival.note) > _moment(ours):
+                return arrival.line(UPDATED, self.batch.replace(ours, raw))
+            return self._succeed(arrival, ours, raw) if same_words else self._left(arrival, ours)
         name = os.path.relpath(ours.path, self.batch.vault.root).replace(os.sep, "/")
         base = self.ancestor(name, arrival.whole.place, ours.raw, raw)
-        if fold(ours.body) == fold(arrival.note.body) and base is None:
+        if base is None and not same_words and fold(ours.body) == fold(arrival.note.body):
             return self._unite(arrival, ours)
-        return self._merge(arrival, ours, raw, base)
+        return self._merge(arrival, ours, raw, base, same_words=same_words)
 
-    def _merge(self, arrival: _Arrival, ours: Note, raw: bytes, base: bytes | None) -> ImportEntry:
+    def _left(self, arrival: _Arrival, ours: Note) -> ImportEntry:
+        return arrival.line(SKIPPED, ours, "newer-here", f"{ours.ref} differs, and is as new or newer: it stays")
+
+    def _succeed(self, arrival: _Arrival, ours: Note, raw: bytes) -> ImportEntry:
+        """A memory whose words are the same learns what it replaced, and what replaced it; its own tags and marks stay."""
+        fields = parse_frontmatter(raw.decode("utf-8"))[0]
+        known = parse_frontmatter(ours.text)[0]
+        news = {name: fields[name] for name in ("supersedes", "superseded_by") if fields.get(name) and not known.get(name)}
+        if not news:
+            same = ours.tags == arrival.note.tags
+            return arrival.line(UNCHANGED, ours) if same else self._left(arrival, ours)
+        after = replace_fields(ours.text, news).encode("utf-8")
+        return arrival.line(UPDATED, self.batch.replace(ours, after))
+
+    def _merge(
+        self, arrival: _Arrival, ours: Note, raw: bytes, base: bytes | None, *, same_words: bool = False
+    ) -> ImportEntry:
         bullets = ours.kind == CONTEXT
         merged = merge(base, ours.raw, raw, by_bullets=bullets)
-        if merged.conflicts or (base is None and not bullets):
+        if merged.conflicts or (base is None and not bullets and not same_words):
             proposed = merge(base, ours.raw, raw, by_bullets=bullets, names=SideNames(take_theirs=True)).raw
             place = (ours.ref, ours.kind, ours.vault, ours.path)
             self.divergences.append(Divergence(*place, base, ours.raw, raw, proposed, arrival.whole.file))
@@ -290,8 +305,10 @@ class Joining:
         raw = self._mended(arrival)
         if ours is None:
             return arrival.line(CREATED, self.batch.add(CONTEXT, path, raw))
-        if ours.raw == raw:
+        if ours.raw == raw or not _says_something(arrival.note):
             return arrival.line(UNCHANGED, ours)
+        if not _says_something(ours):  # it was only just made
+            return arrival.line(UPDATED, self.batch.replace(ours, raw))
         base = self.ancestor(_CONTEXT_PLACE, _CONTEXT_PLACE, ours.raw, raw) if self.ancestor else None
         return self._merge(arrival, ours, raw, base)
 
@@ -374,6 +391,12 @@ def _renumbered_link(written: str, old: int, new: int) -> str:
 
     border = 0 if written.lstrip("!").startswith("[[") else max(written.rfind("]("), written.rfind("]:"), 0)
     return written[:border] + re.sub(rf"(?<![0-9])0*{old}(?![0-9])", target, written[border:], count=1)
+
+
+def _says_something(context: Note) -> bool:
+    """Whether a context has more than headings and comments."""
+    lines = without_comments(context.body).splitlines()
+    return any(line.strip() and not line.startswith("#") for line in lines)
 
 
 def _moment(note: Note) -> float:

@@ -15,10 +15,13 @@ from co_cli.learning import transcripts
 from co_cli.learning.transcripts import Told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from co_cli.learning.drafting import Turn
+
+    Progress = Callable[[str, int, int], None]
+    """Told what is being done, how much of it is done, and how much there is."""
 
 __all__ = ["Conversation", "Unread", "conversations_at", "read_conversation"]
 
@@ -54,19 +57,22 @@ class Unread(NamedTuple):
     why: str
 
 
-def conversations_at(path: str) -> Iterator[Conversation | Unread]:
-    """The conversations of a file, or of a folder and those below it, in the order of their names."""
-    path = os.path.expanduser(path)
+def conversations_at(path: str, progress: Progress | None = None) -> Iterator[Conversation | Unread]:
+    """The conversations of a file, or of a folder and those below it, in the order of their names; one is read at a time."""
+    paths = _files(os.path.expanduser(path))
+    for number, each in enumerate(paths, start=1):
+        yield read_conversation(each)
+        if progress:
+            progress("reading", number, len(paths))
+
+
+def _files(path: str) -> list[str]:
     if os.path.isfile(path):
-        yield read_conversation(path)
-        return
+        return [path]
     if not os.path.isdir(path):
         raise NotFound(f"There is no {path}.", "Transcripts lie in ~/.claude/projects, ~/.codex/sessions and ~/.gemini/tmp.")
-    for folder, folders, names in os.walk(path, onerror=_refuse):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(_ENDINGS):
-                yield read_conversation(os.path.join(folder, name))
+    walked = sorted((folder, name) for folder, _folders, names in os.walk(path, onerror=_refuse) for name in names)
+    return [os.path.join(folder, name) for folder, name in walked if name.endswith(_ENDINGS)]
 
 
 def _refuse(error: OSError) -> None:

@@ -14,7 +14,7 @@ from co_cli.knowledge import GLOBAL, MEMORY, PROJECT
 from co_cli.learning import inbox
 from co_cli.learning.inbox import NOTHING, PROPOSED, WAITING, Proposal
 from co_cli.learning.proposal import FORGET, REVISE, STALE
-from co_cli.learning.summary import cited, without
+from co_cli.learning.summary import cited, was_merged, without
 from co_cli.note import parse_ref
 
 if TYPE_CHECKING:
@@ -81,9 +81,10 @@ def _made_in(vault: Vault, numbers: set[int]) -> list[Derived]:
 
 def _behind(note: Note, names: Mapping[str, int]) -> tuple[str, ...]:
     """Which of these a memory was made from, or cites. One that took the place of a single other says something else."""
-    citations = cited(note.body) if "[" in note.body else ()
-    sources = note.supersedes if len(note.supersedes) > 1 else ()
-    return tuple(ref for ref, number in names.items() if number in sources or ref in citations)
+    if not was_merged(note):
+        return ()
+    citations = cited(note.body)
+    return tuple(ref for ref, number in names.items() if number in note.supersedes or ref in citations)
 
 
 def propose(kb: KnowledgeBase, made: Iterable[Derived]) -> tuple[Derived, ...]:

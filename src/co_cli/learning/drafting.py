@@ -23,9 +23,11 @@ from co_cli.learning.phrases import (
     TOLD,
     bare,
     begins_anew,
+    is_meant,
     is_said,
     lasts,
     phrase_of,
+    without_errand,
 )
 from co_cli.learning.speech import spoken
 from co_cli.learning.wording import statement
@@ -69,6 +71,8 @@ _SURE = {NAMED: 0.95, TOLD: 0.95, PREFERS: 0.9, DECIDED: 0.9, RULES: 0.85, DOES:
 _JOINT = re.compile(
     r"[,;:]\s+(?:(?:and|but|so|because|since|also|as)\s+)?|\s+(?:–|—|-)\s+|\s+(?:and|but|so|because|since|also)\s+"
 )
+_WHOLE = (PREFERS, DECIDED, RULES)
+"""Phrases that stand by themselves also where what follows is about this moment."""
 _SHORTEST = 2
 """Words of a statement, fewer of which say nothing."""
 _ABOUT_TALKING = re.compile(
@@ -100,13 +104,16 @@ def holds_secret(text: str) -> bool:
 
 
 def _drafts(turn: Turn) -> Iterator[Draft]:
-    for sentence in spoken(turn.text):
+    sentences = spoken(turn.text)
+    if not all(map(is_meant, sentences)):
+        return
+    for sentence in sentences:
         if find_secret(sentence):
             continue
         clause, meanings = bare(sentence)
         found = _clause(clause, meanings)
         if found:
-            text = _worded(found[1], found[0], turn)
+            text = _worded(without_errand(found[1]), found[0], turn)
             if text and not find_secret(text):
                 sure = min(_SURE[found[0]] + (0.1 if meanings else 0), 1.0)
                 yield Draft(text, _category(found[0], text), sentence, round(sure, 2), turn)
@@ -121,6 +128,9 @@ def _clause(clause: str, meanings: frozenset[str]) -> tuple[str, str] | None:
         return phrase, clause
     for joint in _JOINT.finditer(clause):
         rest, more = bare(clause[joint.end() :])
+        head = clause[: joint.start()]
+        if lasts(head) and (phrase := phrase_of(head, meanings)) in _WHOLE:
+            return phrase, head
         if (more or begins_anew(rest)) and is_said(rest) and lasts(rest):
             phrase = phrase_of(rest, more | meanings - {ASKED_FOR})
             if phrase:

@@ -89,7 +89,10 @@ _UNITS = {
 }
 _AT_MOST = r"at most|no more than|not more than|up to|less than|fewer than|maximum(?: of)?|max\.?(?: of)?|under|below|within"
 _AT_LEAST = r"at least|no fewer than|no less than|not less than|more than|minimum(?: of)?|min\.?(?: of)?|over|above"
-_BOUND = re.compile(rf"(?i)(?<!\w)(?:(?P<most>{_AT_MOST})|(?P<least>{_AT_LEAST}))\s+$")
+_BOUND = re.compile(
+    rf"(?i)(?<!\w)(?:(?P<most>{_AT_MOST})|(?P<least>{_AT_LEAST})|(?P<before>before|until|till)|(?P<after>after|since))\s+$"
+)
+_SIGNS = {"most": "≤", "least": "≥", "before": "<", "after": ">"}
 
 _DENYING = _words("""
     not no never none nobody nothing nowhere neither nor without cannot avoid avoids avoided avoiding forbid forbids
@@ -103,7 +106,7 @@ _LIMITS = {
     form: forms[0]
     for forms in (
         *(("only", "solely", "exclusively"), ("except", "excluding", "apart", "besides"), ("unless",)),
-        *(("until", "till"), ("formerly", "previously")),
+        ("formerly", "previously"),
     )
     for form in forms
 }
@@ -211,7 +214,7 @@ def _facts(kind: str, words: str, found: re.Match[str], text: str, *, opening: b
         bare = words.rstrip(".,;:!?)]}*_")
         yield Fact(NAME, bare, bare, start)
     elif kind == "iso":
-        yield Fact(DATE, words.replace(" ", "T"), words, start)
+        yield _bounded(Fact(DATE, words.replace(" ", "T"), words, start), text)
     elif kind == "identifier":
         bare = words.rstrip(".-*")
         yield Fact(NAME, bare, bare, start)
@@ -230,7 +233,7 @@ def _dates(text: str) -> tuple[list[Fact], str]:
         if number is None or not 1 <= int(day) <= 31:  # noqa: PLR2004 - days of a month
             return found[0]
         mark = f"{year or '-'}-{number:02d}-{int(day):02d}"
-        facts.append(Fact(DATE, mark, found[0].strip(), found.start()))
+        facts.append(_bounded(Fact(DATE, mark, found[0].strip(), found.start()), text))
         return " " * len(found[0])
 
     rest = _DAY_FIRST.sub(lambda found: noted(found, found[2], found[1], found[3]), text)
@@ -241,11 +244,9 @@ def _dates(text: str) -> tuple[list[Fact], str]:
 def _number(words: str, text: str, start: int, end: int) -> Fact:
     """A number with its unit, and with the word that makes it a bound."""
     clock = _CLOCK.match(text, start)
-    bound = _BOUND.search(text, max(0, start - 20), start)
-    sign = "" if not bound else "≤" if bound["most"] else "≥"
     if clock:
         hour = int(clock[1]) % 12 + (12 if clock[3].lower() == "p" else 0)
-        return Fact(NUMBER, f"{sign}{hour}:{clock[2] or '00'}", clock[0], start)
+        return _bounded(Fact(NUMBER, f"{hour}:{clock[2] or '00'}", clock[0], start), text)
     parts = re.fullmatch(r"([-−]?[$€£¥]?)[vV]?(\d+(?:[.,:]\d+)*)\s?([A-Za-z%]*)", words)
     before, digits, unit = parts.groups() if parts else ("", words, "")
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
@@ -259,8 +260,15 @@ def _number(words: str, text: str, start: int, end: int) -> Fact:
     if unit.lower() in _UNITS and re.fullmatch(r"\d+(?:\.\d+)?", digits):
         unit, factor = _UNITS[unit.lower()]
         digits = f"{float(digits) * factor:.10g}"
-    mark = f"{sign}{before.replace('−', '-')}{digits}{unit.lower()}"
-    return Fact(NUMBER, mark, f"{bound[0]}{words}" if bound else words, start)
+    return _bounded(Fact(NUMBER, f"{before.replace('−', '-')}{digits}{unit.lower()}", words, start), text)
+
+
+def _bounded(fact: Fact, text: str) -> Fact:
+    """A number or a date with the word that makes it a bound: at most 5, before Friday."""
+    bound = _BOUND.search(text, max(0, fact.place - 20), fact.place)
+    if not bound:
+        return fact
+    return fact._replace(mark=f"{_SIGNS[str(bound.lastgroup)]}{fact.mark}", shown=f"{bound[0]}{fact.shown}")
 
 
 def _word(words: str, text: str, start: int, *, opening: bool) -> Iterator[Fact]:
@@ -274,9 +282,9 @@ def _word(words: str, text: str, start: int, *, opening: bool) -> Iterator[Fact]
         number = _number(digits, spelt, start, start + len(digits))
         yield number._replace(shown=re.sub(rf"{re.escape(digits)}\b", bare, number.shown, count=1))
     elif low.rstrip("s") in _DAYS:
-        yield Fact(DATE, low.rstrip("s"), bare, start)
+        yield _bounded(Fact(DATE, low.rstrip("s"), bare, start), text)
     elif low in _MONTHS and len(low) > _LETTERS and (bare[0].isupper() or low not in ("may", "march", "mar", "dec", "jan")):
-        yield Fact(DATE, f"month {_MONTHS[low]}", bare, start)
+        yield _bounded(Fact(DATE, f"month {_MONTHS[low]}", bare, start), text)
     elif low in _LIMITS:
         yield Fact(LIMIT, _LIMITS[low], bare, start)
     elif _IDENTIFIER.search(bare) and low.rstrip("s") not in SILENT:

@@ -19,6 +19,8 @@ class Grammar(NamedTuple):
 
     leads: tuple[tuple[str, re.Pattern[str]], ...]
     """What leads into a statement, and what that says of it; an empty text for fillers."""
+    irony: tuple[re.Pattern[str], ...]
+    """What makes a whole turn one that means the contrary of what it says."""
     unsaid: tuple[re.Pattern[str], ...]
     """What makes of a whole sentence none that says something: questions, guesses, what others say, jokes."""
     passing: tuple[re.Pattern[str], ...]
@@ -49,8 +51,10 @@ def english() -> Grammar:
         [(line.partition(": ")[0], _compiled(_filled(line.partition(": ")[2], parts))) for line in sections[name]]
         for name in ("phrases", "others")
     )
-    unsaid, passing = (tuple(_compiled(_filled(line, parts)) for line in sections[name]) for name in ("unsaid", "passing"))
-    return Grammar(tuple(leads), unsaid, passing, tuple(phrases), dict(others))
+    irony, unsaid, passing = (
+        tuple(_compiled(_filled(line, parts)) for line in sections[name]) for name in ("irony", "unsaid", "passing")
+    )
+    return Grammar(tuple(leads), irony, unsaid, passing, tuple(phrases), dict(others))
 
 
 def _sections(text: str) -> dict[str, list[str]]:

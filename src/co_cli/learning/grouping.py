@@ -18,7 +18,7 @@ from co_cli.errors import CoError
 from co_cli.index.analysis import terms
 from co_cli.learning.facts import SILENT
 from co_cli.learning.relations import CONTRADICTION, judge
-from co_cli.learning.summary import parse
+from co_cli.learning.summary import statements_of
 from co_cli.learning.vocabulary import DENYING, LIGHT, PERSONS, ROLES, SOFT
 from co_cli.learning.vocabulary import SILENT as DULL
 from co_cli.note import MEMORY, is_expired
@@ -79,8 +79,8 @@ def hindrance(note: Note) -> str:
         return "is pinned"
     if note.key:
         return f"has a key, {note.key}, under which it is replaced"
-    summary = parse(note.body)
-    if len(note.body) > LONGEST if summary is None else len(summary.statements) > _STATEMENTS - LEAST:
+    statements = statements_of(note)
+    if len(note.body) > LONGEST if len(statements) == 1 else len(statements) > _STATEMENTS - LEAST:
         return "is long enough by itself"
     return ""
 

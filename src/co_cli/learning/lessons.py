@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     """Asks a model what is to be kept of these turns; returns raw items, and raises a ``CoError`` where it cannot ask."""
 
 SETTING = "auto_learn"
+_AT_ONCE = 25
+"""Drafts that are put into the inbox together."""
 _LOOKED_BACK = 20
 """Chats that are looked at for some that broke off."""
 _QUIET_SECONDS = 600
@@ -95,6 +97,8 @@ class Lessons:
         self._dry_run = dry_run
         self._known: Known | None = None
         self._drafts: list[Found] = []
+        self._found: list[Found] = []
+        self._heard: list[bytes] = []
         self._outcomes: list[Outcome] = []
         self._left_out: list[tuple[Draft, str]] = []
         self._unread: list[Unread] = []
@@ -102,13 +106,14 @@ class Lessons:
         self._conversations = self._turns = self._elsewhere = self._broken = 0
 
     def learn(self, conversations: Iterable[Conversation | Unread]) -> Lesson:
-        """Draft from what is new in each, and put it into the inbox before the next is read."""
+        """Draft from what is new in each, and put it into the inbox on the way: who is killed goes on where that was."""
         with closing(UsageLog(self._kb.places.usage_log)) as log:
             for each in conversations:
                 if isinstance(each, Conversation):
                     self._hear(each, log)
                 else:
                     self._unread.append(each)
+            self._propose(log)
         return Lesson(
             self._conversations,
             self._turns,
@@ -130,11 +135,20 @@ class Lessons:
         self._turns += len(turns)
         found = list(self._new(conversation, turns))
         self._drafts += found
+        self._found += found
+        self._heard += [marks[turn] for turn in turns]
+        if self._drafter or len(self._found) >= _AT_ONCE:  # what was paid for is not to be lost
+            self._propose(log)
+
+    def _propose(self, log: UsageLog) -> None:
+        """Put what was found into the inbox, and only then remember the turns that it was found in."""
+        found, heard = self._found, self._heard
+        self._found, self._heard = [], []
         if self._dry_run:
             return
         self._outcomes += propose(self._kb, map(proposal_of, found))
         try:
-            log.hear(marks[turn] for turn in turns)  # only now: who is killed before is proposed to again
+            log.hear(heard)
         except CoError as error:
             self._note(error)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
+from co_cli.learning.summary import parse, statements_of, was_merged
 from co_cli.note import MEMORY, fold, instant, is_expired
 from co_cli.succession import stands
 
@@ -94,8 +95,9 @@ class Nearness:
 
 
 def said_by(note: Note) -> Said:
-    """What a memory says, to be judged."""
-    return said(note.body, category=note.category, key=note.key, language=note.language)
+    """What a memory says, to be judged; the citations of one that was merged say nothing."""
+    text = "\n".join(statement.text for statement in statements_of(note))
+    return said(text, category=note.category, key=note.key, language=note.language)
 
 
 def look(kb: KnowledgeBase, note: Note) -> tuple[Related, ...]:
@@ -171,6 +173,7 @@ def proposal_of(related: Related) -> Proposal | None:
         ARCHIVE,
         MERGE,
         MERGED,
+        REVISE,
         SUPERSEDE,
         Evidence,
         Proposal,
@@ -187,6 +190,10 @@ def proposal_of(related: Related) -> Proposal | None:
     if related.contradicts:
         if not related.in_one_vault:
             return None  # what holds for a project comes before what holds for all of them
+        rest = _without_denied(other, note)
+        if rest:
+            reason = f"{note.ref} contradicts one of its statements: {related.reason}"
+            return Proposal(AT_ODDS, vault, REVISE, rest, private, (other.ref,), evidence, reason)
         fields: dict[str, Value] = {"by": note.ref, **private}
         return Proposal(AT_ODDS, vault, SUPERSEDE, "", fields, (other.ref,), evidence, related.reason)
     if not related.in_one_vault:
@@ -196,6 +203,16 @@ def proposal_of(related: Related) -> Proposal | None:
     fields = {**({"tags": tags} if tags else {}), **({"private": True} if note.private else {})}
     reason = f"{note.ref} says this as well: {related.reason}"
     return Proposal(MERGED, vault, MERGE, note.body, fields, (other.ref,), evidence, reason)
+
+
+def _without_denied(merged: Note, note: Note) -> str:
+    """A memory that was merged of several, as it reads without what another denies; empty where that is all or nothing."""
+    summary = parse(merged.body) if was_merged(merged) else None
+    if summary is None:
+        return ""
+    denying = said_by(note)
+    kept = tuple(each for each in summary.statements if judge(said(each.text), denying).label != CONTRADICTION)
+    return summary._replace(statements=kept).body if 0 < len(kept) < len(summary.statements) else ""
 
 
 def proposed(kb: KnowledgeBase, found: tuple[Related, ...]) -> tuple[Outcome | None, ...]:
@@ -219,7 +236,9 @@ def sentence(related: Related, outcome: Outcome | None) -> str:
         here, everywhere = sorted((stands, other), key=lambda note: note.vault, reverse=True)
         return f"{here.ref} contradicts {everywhere.ref} ({related.reason}). In this project, {here.ref} comes first."
     if related.contradicts:
-        proposal = f" It is proposed that {stands.ref} supersedes it{waits}" if waits else ""
+        whole = f"that {stands.ref} supersedes it"
+        change = whole if outcome and outcome.proposal.fields.get("by") else f"to take that out of {other.ref}"
+        proposal = f" It is proposed {change}{waits}" if waits else ""
         return f"{stands.ref} contradicts {other.ref} ({related.reason}).{proposal}"
     proposal = f" It is proposed to keep {stands.ref} alone{waits}" if waits else ""
     return f"{other.ref} is much like {stands.ref} ({related.reason}).{proposal}"

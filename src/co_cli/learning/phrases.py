@@ -52,6 +52,11 @@ def _tails(sentence: str) -> Iterator[str]:
         tail = english().others["tail"].search(sentence)
 
 
+def is_meant(sentence: str) -> bool:
+    """Whether a sentence, and the turn that it is from, means what it says."""
+    return not any(each.search(sentence) for each in english().irony)
+
+
 def is_said(sentence: str) -> bool:
     """Whether a sentence states something, in the words of the person who says it."""
     return not any(each.search(sentence) for each in english().unsaid)
@@ -65,6 +70,12 @@ def lasts(clause: str) -> bool:
 def begins_anew(words: str) -> bool:
     """Whether words behind a comma may be a statement by themselves."""
     return english().others["anew"].match(words) is not None
+
+
+def without_errand(clause: str) -> str:
+    """A statement without what is to be done about it right away."""
+    errand = english().others["errand"].search(clause)
+    return clause[: errand.start()] if errand else clause
 
 
 def phrase_of(clause: str, meanings: frozenset[str] = frozenset()) -> str:
@@ -82,6 +93,6 @@ def phrase_of(clause: str, meanings: frozenset[str] = frozenset()) -> str:
         return HAS
     if STANDING in meanings and others["order"].match(rest):
         return RULES
-    if CORRECTED in meanings and others["value"].match(rest):
+    if CORRECTED in meanings and (others["value"].match(rest) or others["correction"].match(rest)):
         return CORRECTS
     return TOLD if meanings & {ASKED_FOR, STANDING} and (is_statement or others["exception"].match(rest)) else ""

@@ -6,6 +6,7 @@ where it can name it, since a wrong claim costs a person's attention; what it do
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,11 +14,13 @@ from co_cli.learning.statement import NAME, NUMBER, WORD, Statement, Token, read
 from co_cli.learning.vocabulary import (
     ALTERNATIVES,
     CONTRARIES,
+    DENYING,
     DISTINCT,
     FIXED,
     HOLDERS,
     LIGHT,
     MANY,
+    MEANS,
     SCOPES,
     SINGLE,
     TIMES,
@@ -35,6 +38,8 @@ LABELS = (DUPLICATE, CONTRADICTION, UNRELATED)
 
 _NEAR = 0.85
 """The cosine from which on two texts may say the same in other words."""
+_LONG, _APART = 200, 8
+"""Characters from which on a text is compared as a whole too, and one word in so many that may differ then."""
 _SLOT = 4
 """Words of a value at most."""
 
@@ -57,6 +62,9 @@ class Said(NamedTuple):
     language: str = ""
 
 
+_Slots = tuple[tuple[Token, ...], tuple[Token, ...]]
+"""What stands in the place in which two statements differ."""
+
 _NONE = Relation(UNRELATED)
 _PERHAPS = Relation(UNRELATED, "nearly the same words")
 """What may be the same: their vectors decide."""
@@ -76,6 +84,8 @@ def judge(one: Said | str, other: Said | str, *, near: Near | None = None) -> Re
     if one.language and other.language and one.language != other.language:
         return _NONE
     found = _compare_all(one.statements, other.statements)
+    if found is _NONE and min(len(one.text), len(other.text)) > _LONG and _are_alike(one.text, other.text):
+        found = _PERHAPS
     if found is _PERHAPS:
         cosine = near(one.text, other.text) if near else None
         same = cosine is not None and cosine >= _NEAR
@@ -83,6 +93,14 @@ def judge(one: Said | str, other: Said | str, *, near: Near | None = None) -> Re
     if one.key and (one.category, one.key) == (other.category, other.key) and found.label != DUPLICATE:
         return Relation(CONTRADICTION, found.reason or f"the same key, {one.key}, with another value")
     return found
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether two long texts have nearly all words in common, and all numbers and denials."""
+    mine, theirs = ({*re.findall(r"\w+", text.casefold())} for text in (one, other))
+    apart = mine ^ theirs
+    telling = any(word in DENYING or any(map(str.isdigit, word)) for word in apart)
+    return not telling and len(apart) * _APART <= len(mine | theirs)
 
 
 def _compare_all(ones: Sequence[Statement], others: Sequence[Statement]) -> Relation:
@@ -177,11 +195,13 @@ def _rejection(one: Statement, other: Statement, difference: _Difference) -> Rel
     if not taken or {token.stem for token in one.content} & one.rejected:
         return None
     context_one = {token.stem for token in difference.one} - other.rejected
-    context_other = {token.stem for token in difference.other} - one.rejected
+    context_other = {token.stem for token in difference.other} - one.rejected - FIXED
     swapped = bool(other.rejected & {token.stem for token in one.content})
     if swapped and not context_other:
         return Relation(CONTRADICTION, "the other way round")
     named = " ".join(sorted(taken))
+    if len(one.content) == 1 and len(context_other) == 1:
+        return Relation(CONTRADICTION, f"one says that it is no longer {named}")
     if context_other or not (difference.shared or len(context_one) == 1):
         return None
     return Relation(CONTRADICTION, f"one says not to take {named}")
@@ -207,19 +227,44 @@ def _other_value(one: Statement, other: Statement, difference: _Difference) -> R
     slots = difference.one, difference.other
     if not all(_is_slot(slot, each) for slot, each in zip(slots, (one, other), strict=True)):
         return None
-    reason = f"another value for the same thing: {_shown(slots[0])} ≠ {_shown(slots[1])}"
-    if any(token.before_verb for token in (*slots[0], *slots[1])) and one.verb and other.verb:
-        holds = one.verb == other.verb and one.verb in HOLDERS and _all_named(slots)
-        return Relation(CONTRADICTION, reason) if holds else None
-    roles = {slots[0][0].role, slots[1][0].role}
-    if _numbers(slots) and (len(roles) == 1 or roles <= {"", "in"}):
+    if _numbers(slots) and not _are_subjects(one, other, slots):
         return Relation(CONTRADICTION, f"another number: {_shown(slots[0])} ≠ {_shown(slots[1])}")
-    if len(roles) > 1 or any(token.kind == WORD and token.stem in DISTINCT for slot in slots for token in slot):
+    if not _differ_in_value(one, other, slots, difference.shared):
         return None
-    exclusive = _are_alternatives(slots, CONTRARIES)
-    if not exclusive and not (roles & SCOPES and one.order and other.order and not _fixed(one, other)):
-        exclusive = _exclude_each_other(one, other, slots, difference.shared)
-    return Relation(CONTRADICTION, reason) if exclusive else None
+    return Relation(CONTRADICTION, f"another value for the same thing: {_shown(slots[0])} ≠ {_shown(slots[1])}")
+
+
+def _differ_in_value(one: Statement, other: Statement, slots: _Slots, shared: frozenset[str]) -> bool:
+    """Whether what stands in the same place of both are values of which only one can be right."""
+    alone = all(len(slot) == 1 for slot in slots)
+    if alone and _are_alternatives(slots, CONTRARIES) and slots[0][0].before_verb != slots[1][0].before_verb:
+        return True  # "keep functions short", "long functions are fine"
+    if _are_subjects(one, other, slots):
+        return one.verb == other.verb and one.verb in HOLDERS and _all_named(slots)
+    roles = {slots[0][0].role, slots[1][0].role}
+    if (
+        alone
+        and len(roles) > 1
+        and roles <= MEANS
+        and _are_alternatives(slots, ALTERNATIVES)
+        and not _may_have_many(one, other, shared)
+    ):
+        return True
+    if len(roles) > 1 or any(token.kind == WORD and token.stem in DISTINCT for slot in slots for token in slot):
+        return False
+    if _are_alternatives(slots, CONTRARIES):
+        return True
+    scopes = roles & SCOPES and one.order and other.order and not _fixed(one, other)
+    return not scopes and _exclude_each_other(one, other, slots, shared)
+
+
+def _are_subjects(one: Statement, other: Statement, slots: _Slots) -> bool:
+    """Whether it is the things that differ, of which the same is said, or something else."""
+    return bool(one.verb and other.verb) and any(token.before_verb for slot in slots for token in slot)
+
+
+def _may_have_many(one: Statement, other: Statement, shared: frozenset[str]) -> bool:
+    return bool(shared & MANY or {one.verb, other.verb} & MANY)
 
 
 def _is_slot(slot: Sequence[Token], statement: Statement) -> bool:
@@ -231,9 +276,11 @@ def _is_slot(slot: Sequence[Token], statement: Statement) -> bool:
     return all(token.place in mine for token in between)
 
 
-def _numbers(slots: tuple[Sequence[Token], Sequence[Token]]) -> bool:
+def _numbers(slots: _Slots) -> bool:
     if not all(len(slot) == 1 and slot[0].kind == NUMBER for slot in slots):
         return False
+    if len({slot[0].role for slot in slots} - {"", "in"}) == 1 != len({slot[0].role for slot in slots}):
+        return False  # "every 5 minutes", "after 5 minutes"
     units = [slot[0].stem.lstrip("v0123456789.,:/-e+") for slot in slots]
     return units[0] == units[1]
 
@@ -246,28 +293,30 @@ def _fixed(one: Statement, other: Statement) -> bool:
     return one.verb == other.verb and one.verb in FIXED
 
 
-def _are_alternatives(slots: tuple[Sequence[Token], Sequence[Token]], table: Mapping[str, frozenset[int]]) -> bool:
+def _are_alternatives(slots: _Slots, table: Mapping[str, frozenset[int]]) -> bool:
     groups = [[table[token.stem] for token in slot if token.stem in table] for slot in slots]
     return any(mine & theirs for mine in groups[0] for theirs in groups[1])
 
 
-def _exclude_each_other(
-    one: Statement, other: Statement, slots: tuple[Sequence[Token], Sequence[Token]], shared: frozenset[str]
-) -> bool:
+def _exclude_each_other(one: Statement, other: Statement, slots: _Slots, shared: frozenset[str]) -> bool:
     """Whether of two values only one can be right: they are of one kind, or what they are values of has one only."""
-    if shared & MANY or {one.verb, other.verb} & MANY:
+    if _may_have_many(one, other, shared):
         return False
     if _are_alternatives(slots, ALTERNATIVES):
         return True
     known = [any(token.stem in ALTERNATIVES for token in slot) for slot in slots]
     timed = [any(token.stem in TIMES or token.kind == NUMBER for token in slot) for slot in slots]
     paths = ["/" in slot[0].stem for slot in slots]
-    if all(known) or paths[0] != paths[1] or timed[0] != timed[1] or any(map(_is_quality, slots)):
-        return False
     role = slots[0][0].role
-    if shared & SINGLE or role == "by" or _fixed(one, other):
+    if role == "every" and all(timed):
         return True
-    if one.order and other.order:
+    qualities = any(map(_is_quality, slots)) or any(token.stem in CONTRARIES for slot in slots for token in slot)
+    if all(known) or qualities or paths[0] != paths[1] or timed[0] != timed[1]:
+        return False
+    orders = one.order and other.order
+    if shared & SINGLE or role == "by" or (_fixed(one, other) and (role or not orders)):
+        return True
+    if orders:
         scoped = [{token.stem for token in each.content if token.role in SCOPES} & shared for each in (one, other)]
         return not role and all(scoped)
     named = all(token.kind != WORD for slot in slots for token in slot)

@@ -49,8 +49,13 @@ def spoken(text: str) -> tuple[str, ...]:
     lines = [line for line in text.split("\n") if line.strip() and not _NO_SPEECH.match(line)]
     if sum(map(len, lines)) > PASTED:
         return ()
-    sentences = (sentence for line in lines for sentence in _sentences(_LIST_MARK.sub("", line, count=1)))
+    sentences = (sentence for line in lines for sentence in _sentences(_without_mark(line)))
     return tuple(sentence for sentence in sentences if len(sentence) <= _LONGEST)
+
+
+def _without_mark(line: str) -> str:
+    mark = _LIST_MARK.match(line)
+    return line[mark.end() :] if mark else line
 
 
 def said_in(quote: str, text: str) -> bool:

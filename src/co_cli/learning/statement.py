@@ -7,7 +7,7 @@ Knows nothing of notes, and nothing of what a comparison means. Pure.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.learning.vocabulary import (
     ALIASES,
@@ -18,6 +18,7 @@ from co_cli.learning.vocabulary import (
     COPULAS,
     DENYING,
     DISTINCT,
+    ENDED,
     FIXED,
     FREQUENCIES,
     HOLDERS,
@@ -39,6 +40,9 @@ from co_cli.learning.vocabulary import (
     SOFT,
     UNITS,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SENTENCES = 8
 """Sentences of a text that are looked at."""
@@ -180,11 +184,13 @@ def _stem(word: str) -> str:
                 root = root[:-1]
             word = _ROOTS.get(root, root)
             break
+    else:
+        word = word[:-1] if word.endswith("e") and len(word) > 4 else word  # noqa: PLR2004 - "delete" as of "deleting"
     return ALIASES.get(word, word)
 
 
 _KNOWN = SILENT | SOFT | LIGHT | FIXED | HOLDERS | DENYING | SINGLE | MANY | ATTITUDES | OPPOSITES.keys()
-_KNOWN |= ALTERNATIVES.keys() | CONTRARIES.keys() | DISTINCT
+_KNOWN |= ALTERNATIVES.keys() | CONTRARIES.keys() | DISTINCT | UNITS.keys()
 _ROOTS = {word[:-1]: word for word in _KNOWN if word.endswith("e") and word.isalpha()}
 """What is left of a verb without its ending, with the verb: "us" of "using"."""
 
@@ -219,15 +225,16 @@ def _begins_clause(words: list[_Word], place: int, kept: list[_Word]) -> bool:
     return len(words) - place > 3 and sum(word.low != "," for word in kept) > 2  # noqa: PLR2004 - no list of single words
 
 
-_INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "place", "of"), ("as", "opposed", "to"), ("in", "lieu", "of"))
-
-
 def _without_rejected(words: list[_Word]) -> tuple[list[_Word], frozenset[str]]:
     """Take what a sentence turns down out of its words."""
     lows = [word.low for word in words]
+    stems = [stem(low) for low in lows]
+    if "replac" in stems:
+        words, replaced = _without_replaced(words, stems.index("replac"))
+        if replaced:
+            return words, replaced
     if _TURNS.isdisjoint(lows):
         return words, frozenset()
-    stems = [stem(low) for low in lows]
     prefers = not _PREFERS.isdisjoint(stems)
     left_at = _departure(lows, stems)
     kept: list[_Word] = []
@@ -247,11 +254,18 @@ def _without_rejected(words: list[_Word]) -> tuple[list[_Word], frozenset[str]]:
             place += 1
     if all(word.kind == WORD and word.low in SILENT for word in kept):
         return words, frozenset()
-    return kept, frozenset(rejected - SILENT - LIGHT - SOFT - ROLES - {","})
+    return kept, _telling(rejected)
 
 
-_INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "place", "of"), ("as", "opposed", "to"), ("in", "lieu", "of"))
-_TURNS = frozenset(["instead", "rather", "place", "opposed", "lieu", "not", "never", "over", "to"])
+_INSTEAD = (
+    ("instead", "of"),
+    ("rather", "than"),
+    ("better", "than"),
+    ("in", "place", "of"),
+    ("as", "opposed", "to"),
+    ("in", "lieu", "of"),
+)
+_TURNS = frozenset(["instead", "rather", "better", "place", "opposed", "lieu", "not", "never", "over", "to"])
 """Words of which one is there where something is turned down."""
 _PREFERS = frozenset(["prefer", "favour", "favor", "choose"])
 _RESUMES = frozenset([",", "for", "in", "on", "when", "at", "during"])
@@ -268,6 +282,21 @@ def _turn(lows: list[str], place: int, *, prefers: bool) -> int:
     if low in ("not", "never") and place and lows[place - 1] == ",":
         return 1
     return int(prefers and (low == "over" or (low == "to" and place + 1 < len(lows))))
+
+
+def _without_replaced(words: list[_Word], at: int) -> tuple[list[_Word], frozenset[str]]:
+    """Take what was replaced out of "we replaced flake8 with ruff", and out of "flake8 was replaced by ruff"."""
+    end = next((place for place in range(at + 1, len(words)) if words[place].low in ("with", "by")), 0)
+    if not end:
+        return words, frozenset()
+    passive = end == at + 1
+    gone = words[:at] if passive else words[at + 1 : end]
+    kept = words[end + 1 :] if passive else [*words[:at], *words[end + 1 :]]
+    return kept, _telling(stem(word.low) for word in gone)
+
+
+def _telling(stems: Iterable[str]) -> frozenset[str]:
+    return frozenset(stems) - SILENT - LIGHT - SOFT - ROLES - {","}
 
 
 def _departure(lows: list[str], stems: list[str]) -> int:
@@ -302,25 +331,41 @@ class _Reading:
         elif low in PERSONS:
             self.personal = self.personal or not self.tokens
         elif word.kind == WORD and (low in DENYING or root in DENYING) and not self._is_quality(place, low):
-            self.negative = not self.negative
-            self.role = "" if low in ("without", "ohne", "sans", "sin") else self.role
-            self._verb_at(place, "")
+            self._deny(place, word)
         elif low in COPULAS or low in MODALS:
             self._subject_ends(place)
             self._verb_at(place, "be" if low in COPULAS else "")
+        elif low == "to" and self._is_infinitive(place):
+            self.role = ""
         elif word.kind == WORD and low in ROLES:
             self.role = low if low not in PLACES else "in"
-            if low in ALTERNATIVES:
+            if low in CONTRARIES:
                 self._add(low, word, WORD)
         elif low in SILENT or not re.search(r"\w", low):
             pass
         else:
             self._take_content(place, word, root)
 
+    def _deny(self, place: int, word: _Word) -> None:
+        if word.low in ("without", "ohne", "sans"):
+            self.role = ""
+            if self.negative:  # "never delete without asking" is "ask before deleting"
+                self._add("before", word, WORD)
+        self.negative = not self.negative
+        self._verb_at(place, "")
+
+    def _is_infinitive(self, place: int) -> bool:
+        """Whether a verb follows: "no need to run the tests" says nothing of where."""
+        after = stem(self.words[place + 1].low) if place + 1 < len(self.words) else ""
+        return after in LIGHT or after in FIXED
+
     def _is_quality(self, place: int, low: str) -> bool:
         """Whether a word that could deny tells what sort of thing is spoken of: "the deprecated server listens"."""
         told = low in QUALITIES or low.endswith("ed")
-        return told and self.first_verb < 0 and not self.negative and place + 1 < len(self.words)
+        unfinished = low in ENDED  # "remove the old files" asks for something, and denies nothing
+        return unfinished or (
+            told and not self.personal and self.first_verb < 0 and not self.negative and place + 1 < len(self.words)
+        )
 
     def _subject_ends(self, place: int) -> None:
         """What stood before the first "is" or "must" are nouns, even where they look like verbs: "releases are signed"."""
@@ -393,7 +438,9 @@ def _joined(words: list[_Word]) -> list[_Word]:
         elif (low in ("any", "anymore") and after in ("more", "longer", "")) and any(each.low == "not" for each in joined):
             skip = 1 if low == "any" and after else 0
         elif low in FREQUENCIES and word.kind == WORD:
-            joined += [_Word("every", "every", WORD), _quantity("1", FREQUENCIES[low], word.shown)]
+            unit = FREQUENCIES[low]
+            each = _quantity("1", unit, word.shown) if unit in UNITS else _Word(unit, word.shown, WORD)
+            joined += [_Word("every", "every", WORD), each]
         else:
             skip = _join_number(joined, word, after, words[place + 1].shown if after else "")
     return joined

@@ -18,7 +18,7 @@ from co_cli.learning.grouping import Group, group_of, groups, hindrance, kind_of
 from co_cli.learning.inbox import PROPOSED, Evidence, Outcome, Proposal
 from co_cli.learning.proposal import ARCHIVE, FORGET, MERGE, MERGED, REVISE, SUPERSEDE, identity
 from co_cli.learning.relations import CONTRADICTION, judge
-from co_cli.learning.summary import Statement, Summary, listed, parse
+from co_cli.learning.summary import MERGED_FROM, Statement, Summary, listed, parse, statements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -161,7 +161,7 @@ class _Summarizing:
 
     def summarize(self, group: Group) -> Merged:
         """Propose what is to stand for a group: in the words of the model if they are faithful, or in its own."""
-        plain = listed(group.subject, [(note.ref, note.body) for note in group.notes])
+        plain = _list_of(group)
         if lapses(_sources(group), plain, known=_known(group)):  # its own words hold for sure; a heading may not
             plain = plain._replace(heading="")
         simple = _proposal(group, plain)
@@ -227,11 +227,15 @@ def summary_from(answer: object) -> Summary | None:
     return summary if parse(summary.body) == summary else None
 
 
+def _list_of(group: Group) -> Summary:
+    """A group in its own words."""
+    return listed(group.subject, (statement for note in group.notes for statement in statements_of(note)))
+
+
 def _sources(group: Group) -> dict[str, str]:
     """What each ref stands for that a summary of a group may cite."""
-    plain = listed("", [(note.ref, note.body) for note in group.notes])
     texts: dict[str, list[str]] = {}
-    for statement in plain.statements:
+    for statement in _list_of(group).statements:
         for ref in statement.refs:
             texts.setdefault(ref, []).append(statement.text)
     return {ref: "\n".join(found) for ref, found in texts.items()}
@@ -265,7 +269,7 @@ def _proposal(group: Group, summary: Summary, wording: str = "") -> Proposal:
         "category": first.category,
         "language": first.language,
         "source": "agent-inferred" if wording else sources.pop() if len(sources) == 1 else "extracted",
-        "because": f"merged from {', '.join(group.refs[:-1])} and {group.refs[-1]}",
+        "because": f"{MERGED_FROM}{', '.join(group.refs[:-1])} and {group.refs[-1]}",
     }
     if group.private:
         fields.update(private=True, force=True)  # what looks like a secret is in the notes already

@@ -17,11 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from co_cli.note import Note
+
 _REF = r"(?:g:)?[1-9][0-9]{0,17}"
 _REFS = rf"{_REF}(?:\s*,\s*{_REF})*"
 _CITATION = re.compile(rf"\s*\[(?P<refs>{_REFS})\]\s*\Z")
 _WITHIN = re.compile(rf"(?P<gap> ?)(?<![\w\]\[])\[(?P<refs>{_REFS})\](?![\[(:])")
 _BULLET, _INDENT = "- ", "  "
+MERGED_FROM = "merged from "
+"""How a memory begins to tell why it is there, when it was made from others."""
 
 
 class Statement(NamedTuple):
@@ -57,22 +61,29 @@ def _bullet(statement: Statement) -> str:
     return "\n".join([*lines, _INDENT + citation]) if rest else f"{lines[0]} {citation}"
 
 
-def listed(heading: str, notes: Iterable[tuple[str, str]]) -> Summary:
-    """The faithful list: the exact words of each note, given by ref and text, and those of twins once."""
+def listed(heading: str, statements: Iterable[Statement]) -> Summary:
+    """The faithful list: every statement in its exact words, and those of twins once."""
     texts: dict[str, str] = {}
-    refs: dict[str, list[str]] = {}
-    for ref, text in notes:
-        for statement in _statements_of(ref, text):
-            mark = " ".join(statement.text.split()).removesuffix(".")  # nothing more is the same in every case
-            texts.setdefault(mark, statement.text)
-            refs.setdefault(mark, []).extend(each for each in statement.refs if each not in refs.get(mark, ()))
+    refs: dict[str, dict[str, None]] = {}
+    for statement in statements:
+        mark = " ".join(statement.text.split()).removesuffix(".")  # nothing more is the same in every case
+        texts.setdefault(mark, statement.text)
+        refs.setdefault(mark, {}).update(dict.fromkeys(statement.refs))
     return Summary(heading, tuple(Statement(text, tuple(refs[mark])) for mark, text in texts.items()))
 
 
-def _statements_of(ref: str, text: str) -> tuple[Statement, ...]:
-    """What a note says: a summary is taken over with the citations that it has."""
-    summary = parse(text)
-    return summary.statements if summary else (Statement(text.strip(), (ref,)),)
+def statements_of(note: Note) -> tuple[Statement, ...]:
+    """What a note says: one that was merged is taken over with the citations that it has."""
+    summary = parse(note.body) if was_merged(note) else None
+    return summary.statements if summary else (Statement(note.body.strip(), (note.ref,)),)
+
+
+def was_merged(note: Note) -> bool:
+    """Whether a note was made from others; in any other a number in brackets is no citation.
+
+    One that took the place of a single other mostly contradicts it.
+    """
+    return len(note.supersedes) > 1 or note.because.startswith(MERGED_FROM)
 
 
 def parse(body: str) -> Summary | None:

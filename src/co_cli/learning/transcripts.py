@@ -108,7 +108,9 @@ def _read_claude(entries: list[Entry], _path: str) -> Told:
         told.id = told.id or str(entry.get("sessionId") or "")
         told.project = told.project or str(entry.get("cwd") or "")
         content = _mapping(entry.get("message")).get("content")
-        if any(entry.get(mark) is True for mark in _NOT_TYPED):
+        if "attachment" in entry:
+            told.program(entry["attachment"])
+        elif any(entry.get(mark) is True for mark in _NOT_TYPED):
             told.program(_text(content))
         elif entry.get("type") == "assistant":
             told.agent(_text(content, "text"))
@@ -134,7 +136,7 @@ def _is_codex(entry: Entry) -> bool:
 def _read_codex(entries: list[Entry], _path: str) -> Told:
     told = Told()
     payloads = [(entry, _mapping(entry.get("payload", entry))) for entry in entries]
-    typed = any(entry.get("type") == "event_msg" and payload.get("type") == "user_message" for entry, payload in payloads)
+    typed = any(_typed_into_codex(entry, payload) for entry, payload in payloads)
     for entry, payload in payloads:
         kind = payload.get("type")
         if entry.get("type") == "session_meta" or (not told.id and "instructions" in entry):
@@ -142,8 +144,8 @@ def _read_codex(entries: list[Entry], _path: str) -> Told:
             told.program(payload.get("instructions") or "")
             if "subagent" in _mapping(payload.get("source")):
                 return told  # what one agent tells another is nobody's word
-        elif kind == "user_message" and entry.get("type") == "event_msg":
-            told.user(_text(payload.get("message")), entry.get("timestamp"))
+        elif said := _typed_into_codex(entry, payload):
+            told.user(said, entry.get("timestamp"))
         elif kind == "message":
             said = _text(payload.get("content"))
             if payload.get("role") == "assistant":
@@ -157,6 +159,16 @@ def _read_codex(entries: list[Entry], _path: str) -> Told:
         elif kind in ("function_call_output", "custom_tool_call_output", "local_shell_call_output"):
             told.program(payload.get("output") or "")
     return told
+
+
+def _typed_into_codex(entry: Entry, payload: Mapping[str, Any]) -> str:
+    """What a person typed, where an event says so; its name has changed with the versions of Codex."""
+    item = _mapping(payload.get("item"))
+    if entry.get("type") != "event_msg":
+        return ""
+    if payload.get("type") == "item_completed" and item.get("type") == "UserMessage":
+        return _text(item.get("content"))
+    return _text(payload.get("message")) if payload.get("type") == "user_message" else ""
 
 
 # ------------------------------------------------------------------------------------------------------------------ Gemini

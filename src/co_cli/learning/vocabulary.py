@@ -30,7 +30,7 @@ SILENT = _words("""
 SOFT = _words("""
     all any every each always everywhere everything anywhere only now currently already still today generally usually
     normally mostly typically default new general strictly actually again nowadays consistently entire whole own both
-    ever project repo team codebase developer code_base here get make sure ensure kind type own call
+    ever project repo team codebase developer code_base here get make sure ensure kind type own call suite
 """)
 """Words that may be missing from a statement that means the same."""
 
@@ -39,7 +39,8 @@ LIGHT = _words("""
     locate store reside find sit manage handle allow permit enable support happen contain hold provide make take write
     follow employ utilize adopt listen serve host respond bind expose perform belong track remain like prefer favour
     favor love enjoy mandatory compulsory necessary obligatory ok okay fine acceptable valid true change increase
-    decrease lower reduce bump set up sollen muss müssen ist sind das der die wir
+    decrease lower reduce bump set up sollen muss müssen ist sind das der die wir base target rewrite represent express
+    reimplement give given
 """)
 """Verbs, mostly, that link a thing with what is said of it, and say little themselves."""
 
@@ -51,6 +52,8 @@ ROLES = _words("""
 """)
 """Words that say which part the next words play."""
 
+MEANS = frozenset(("", "in", "with", "by", "as", "on"))
+"""Roles of what a thing is made with, which people put in one way or another."""
 PLACES = _words("in on at under into onto to within")
 SCOPES = _words("for in during when")
 """Roles that an order gives to the things it is about: "use tabs in Makefiles"."""
@@ -73,6 +76,8 @@ DENYING = _words("""
     keine keinen keiner ohne pas jamais sans nunca jamás não senza niet nooit geen zonder
 """)
 """Words that turn a statement into its opposite."""
+ENDED = _words("remove drop abandon retire deprecate discontinue")
+"""Those that deny only where it has been done: "support was dropped"."""
 QUALITIES = _words("optional unnecessary unneeded obsolete gone")
 """Those that tell of a thing, before which they stand, that it is of this sort: "the obsolete server"."""
 
@@ -104,6 +109,7 @@ ALTERNATIVES = _groups("""
     npm pnpm yarn bun
     pip poetry uv pdm pipenv conda
     maven gradle bazel sbt
+    isort ruff
     black ruff yapf autopep8 prettier biome
     flake8 pylint ruff
     eslint biome oxlint tslint
@@ -202,6 +208,34 @@ CONTRARIES = _groups("""
     mutable immutable
     singular plural
     immer nie
+    long-lived short-lived
+    stable flaky
+    stable unstable
+    open closed
+    beginner expert
+    novice expert
+    verbose concise
+    many few
+    strong weak
+    early late
+    soft hard
+    narrow wide
+    simple complex
+    rare frequent
+    rarely often
+    deep flat
+    deep shallow
+    inside outside
+    sequential parallel
+    sequentially parallel
+    stateless stateful
+    static dynamic
+    explicit implicit
+    warm cold
+    free paid
+    opt-in opt-out
+    blocking non-blocking
+    single multiple
     lf crlf
 """)
 """Words that exclude each other wherever they stand in the same place."""
@@ -212,9 +246,7 @@ DISTINCT = _words("""
 """)
 """Words that tell two things apart: what is so of the one, may be otherwise of the other."""
 
-MANY = _words("""
-    like love enjoy speak know learn support understand include have contain accept offer install import export study
-""")
+MANY = _words("like love enjoy speak know learn support understand include have contain accept offer install study")
 """Verbs of which one may have several objects: who speaks French may speak Spanish."""
 
 TIMES = _words("""
@@ -234,8 +266,8 @@ SINGLE = _words("""
 
 FIXED = _words("""
     name call call_as listen live lie locate reside store save keep host deploy publish release write build implement
-    code expire run serve start begin schedule happen own maintain lead move switch migrate bind manage format return
-    raise log target license version tag sign mount generate compile
+    expire run serve start begin schedule happen own maintain lead move switch migrate bind manage format return
+    raise log target license version tag sign mount generate compile send reset rotate
 """)
 """Verbs by which something gets one place, one time, one maker or one name."""
 
@@ -276,18 +308,21 @@ ALIASES = {
         "write": "written wrote",
         "build": "built",
         "keep": "kept",
-        "send": "sent",
-        "run": "ran",
+        "send": "sent ship shipped",
+        "run": "ran execute launch",
+        "before": "prior",
+        "millisecond": "ms msec",
+        "rewrite": "rewritten rewrote",
         "do": "done",
         "go_to": "goes",
         "choose": "chose chosen",
         "begin": "began begun",
         "set": "setting",
         "leave": "left",
-        "name": "called named",
+        "name": "named",
+        "call": "called",
         "end": "finish",
         "start": "begin",
-        "remove": "delete",
         "sign-in": "login log-in",
     }.items()
     for word in words.split()
@@ -316,6 +351,7 @@ UNITS = {
 """Units with what they count in others of their kind; only beside a number."""
 
 FREQUENCIES = {
+    "nightly": "night",
     "hourly": "hour",
     "daily": "day",
     "weekly": "week",

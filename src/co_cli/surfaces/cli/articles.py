@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from co_cli.errors import DENIED, CoError, Invalid
+from co_cli.errors import DENIED, CoError
 from co_cli.knowledge import GLOBAL, open_knowledge
 from co_cli.surfaces.cli import linked
 from co_cli.surfaces.cli.main import EXIT_CODES
@@ -70,8 +70,6 @@ def article_command(parser: ArgumentParser) -> Callable[[Namespace], int | None]
 def _add(arguments: Namespace, kb: KnowledgeBase) -> int:
     from co_cli.articles.intake import Wish, take_in
 
-    if arguments.title and len(arguments.what) > 1:
-        raise Invalid("A title goes with one page or file.", "Give each its title by itself.", code="usage")
     wish = Wish(tuple(arguments.tag), arguments.title, arguments.private, arguments.in_global, arguments.dry_run)
     entries = []
     try:
@@ -94,8 +92,13 @@ def _line(entry: Entry) -> str:
     about = ", ".join(filter(None, (entry.kind, counted(entry.pages, "page", "pages") if entry.pages else "")))
     reason = f": {visible(entry.reason)}" if entry.reason else ""
     hint = f" {visible(entry.hint)}" if entry.outcome == "failed" else ""
-    lines = [f"{outcome} {visible(entry.source)}{ref}{f' ({about})' if about else ''}{reason}{hint}"]
+    lines = [f"{outcome} {_one_line(entry.source)}{ref}{f' ({about})' if about else ''}{reason}{hint}"]
     return "\n".join([*lines, *(paint(f"          {visible(notice)}", "dim") for notice in entry.notices)])
+
+
+def _one_line(text: str) -> str:
+    """A source as it fits on a line; a file may be called anything."""
+    return visible(text).replace("\n", "␊")
 
 
 def _colour(outcome: str) -> str:
@@ -131,7 +134,7 @@ def _list(arguments: Namespace, kb: KnowledgeBase) -> None:
 def _listed(kb: KnowledgeBase, note: Note) -> str:
     tags = visible(f" [{', '.join(note.tags)}]") if note.tags else ""
     marks = paint(" (private)", "dim") if note.private else ""
-    source = paint(visible(f" — {kb.details(note).source}"), "dim") if note.source else ""
+    source = paint(_one_line(f" — {kb.details(note).source}"), "dim") if note.source else ""
     day = paint(note.created[:10].ljust(10), "dim")
     return f"{paint(note.ref, 'bold')}  {day}  {visible(note.title)}{paint(tags, 'cyan')}{marks}{source}"
 
@@ -229,7 +232,7 @@ def _meant(kb: KnowledgeBase, names: list[str]) -> tuple[Note, ...]:
 def _state_lines(state: State) -> str:
     outcome = paint(state.outcome.ljust(11), _colour(state.outcome))
     reason = f": {visible(state.reason)}" if state.reason else ""
-    line = f"{outcome} {paint(state.note.ref, 'bold')} — {visible(state.source)}{reason}"
+    line = f"{outcome} {paint(state.note.ref, 'bold')} — {_one_line(state.source)}{reason}"
     return f"{line}\n{visible(state.difference)}" if state.difference else line
 
 

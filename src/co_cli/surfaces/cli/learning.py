@@ -12,6 +12,7 @@ from co_cli.knowledge import open_knowledge
 from co_cli.learning.lessons import SETTING, learn
 from co_cli.learning.spending import SETTING as CAP
 from co_cli.settings import change_setting
+from co_cli.surfaces.cli.progress import Progress
 from co_cli.surfaces.cli.terminal import counted, emit, paint, visible, warn
 
 if TYPE_CHECKING:
@@ -67,13 +68,10 @@ def learn_from(arguments: Namespace) -> None:
     from co_cli.learning.conversations import conversations_at
 
     kb = open_knowledge()
-    lesson = learn(
-        kb,
-        conversations_at(arguments.transcripts),
-        drafter=model_of(kb) if arguments.with_model else None,
-        since=arguments.since,
-        dry_run=arguments.dry_run,
-    )
+    drafter = model_of(kb) if arguments.with_model else None
+    with Progress() as progress:
+        conversations = conversations_at(arguments.transcripts, progress)
+        lesson = learn(kb, conversations, drafter=drafter, since=arguments.since, dry_run=arguments.dry_run)
     warn(lesson.notices)
     data = {"dry_run": arguments.dry_run, **as_data(lesson)}
     emit(arguments, data, "\n".join([*_counts(lesson), "", *lines_of(lesson, dry_run=arguments.dry_run)]).strip())
@@ -148,7 +146,7 @@ def lines_of(lesson: Lesson, *, dry_run: bool = False) -> Iterator[str]:
         head = f"{waits} for your yes: co review"
     yield paint(head, "bold") if shown else "Nothing new to propose."
     for ref, text, quote in shown[:_SHOWN]:
-        said = paint(f" — “{visible(quote)}”", "dim") if quote.rstrip(".!") not in text else ""
+        said = paint(f" — “{visible(quote)}”", "dim") if quote.casefold().rstrip(".!") not in text.casefold() else ""
         yield f"{paint(ref.rjust(5), 'bold')}  {visible(text)}{said}"
     if len(shown) > _SHOWN:
         yield paint(f"       and {len(shown) - _SHOWN} more", "dim")

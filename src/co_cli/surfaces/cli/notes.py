@@ -328,6 +328,7 @@ def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
     lines += [_standing(kb, note) for note in purged.standing]
     lines += [f"{each.where}: {each.what}.\n  {each.hint}" for each in purged.remains]
     lines += [visible(str(each)) for each in derived]
+    lines += [f"The journal keeps what {each.note.ref} said before, until {each.note.ref} is purged." for each in derived]
     data = {"purged": refs, "changes": purged.changes, "remains": [each._asdict() for each in purged.remains]}
     data |= {"standing": [note.ref for note in purged.standing]} if purged.standing else {}
     emit(arguments, {**data, **_derived(derived), "display": "\n".join(lines)}, "\n".join(lines))

@@ -240,9 +240,14 @@ class _Decided:
 
     def decide(self, proposal: Proposal, verb: str, *, seen: tuple[FileChange, ...] | None = None, reason: str = "") -> bool:
         """Accept, reject or put off one; returns whether that went well."""
+        from co_cli.learning.summaries import doubts
+
+        # who has seen it has seen these too
+        told = doubts(self._kb, proposal)[:_DOUBTS] if verb == "accept" and seen is None else ()
         try:
             if verb == "accept":
                 inbox.accept(self._kb, proposal, seen=seen)
+                warn(f"{proposal.ref} {visible(doubt)}; `co undo` takes it back" for doubt in told)
             elif verb == "reject":
                 inbox.reject(self._kb, proposal, reason)
             else:

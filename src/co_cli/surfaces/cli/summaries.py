@@ -88,8 +88,8 @@ def _lines(found: Summaries, arguments: Namespace) -> Iterator[str]:
         left_out = counted(len(found.waiting), "memory was", "memories were")
         yield paint(f"{left_out} left out, since what waits is about them already: co review --list", "dim")
     if found.further:
-        more = counted(found.further, "more group waits", "more groups wait")
-        yield paint(f"{more} for its turn: summarize again after `co review`.", "dim")
+        more = counted(found.further, "more group was", "more groups were")
+        yield paint(f"{more} found: summarize again after `co review`.", "dim")
 
 
 def _shown(merged: Merged) -> Iterator[str]:
