@@ -10,7 +10,7 @@ import transcripts
 from transcripts import claude, codex, gemini, gemini_checkpoint, gemini_whole, tool_result
 
 from co_cli import CoError
-from co_cli.learning.conversations import Conversation, Unread, conversations_at, read_conversation
+from co_cli.learning.drafting.conversations import Conversation, Unread, conversations_at, read_conversation
 
 SAID = ("we use pnpm here", "I prefer tabs")
 

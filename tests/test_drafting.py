@@ -11,7 +11,7 @@ from commands import Co
 from co_cli.bench.drafting import HELD_OUT, OTHER_HAND, SEEN, load_utterances, measure_drafting
 from co_cli.frontmatter import CATEGORIES
 from co_cli.learning.drafting import Draft, Turn, drafts_of
-from co_cli.learning.speech import PASTED, spoken
+from co_cli.learning.drafting.speech import PASTED, spoken
 
 
 def drafted(text: str, before: str = "") -> list[Draft]:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from co_cli.learning.facts import read
-from co_cli.learning.faithfulness import lapses, lapses_of_text
-from co_cli.learning.summary import Statement, Summary, cited, listed, parse, statements_of, without
+from co_cli.learning.summaries.facts import read
+from co_cli.learning.summaries.faithfulness import lapses, lapses_of_text
+from co_cli.learning.summaries.summary import Statement, Summary, cited, listed, parse, statements_of, without
 from co_cli.note import MEMORY, Note
 
 SOURCES = {

@@ -16,8 +16,8 @@ from transcripts import claude, codex, gemini, gemini_checkpoint, tool_result
 
 from co_cli import KnowledgeBase, open_knowledge
 from co_cli.learning import inbox
-from co_cli.learning.conversations import conversations_at
-from co_cli.learning.lessons import learn
+from co_cli.learning.drafting.conversations import conversations_at
+from co_cli.learning.drafting.lessons import learn
 
 PNPM = "we use pnpm here, not npm"
 SHORT = "I prefer short answers."

@@ -12,7 +12,7 @@ from processes import contents
 from co_cli import KnowledgeBase
 from co_cli.bench.learning import statements
 from co_cli.learning import inbox
-from co_cli.learning.pairs import check, look
+from co_cli.learning.relations.pairs import check, look
 from co_cli.note import render_memory
 from co_cli.tools import call
 from co_cli.tools.tool import Caller

@@ -66,7 +66,7 @@ def test_memories_of_the_same_subject_are_proposed_as_one_and_nothing_is_changed
 
 
 def test_the_same_memories_give_the_same_groups_whatever_their_order(kb: KnowledgeBase) -> None:
-    from co_cli.learning.grouping import groups
+    from co_cli.learning.summaries.grouping import groups
 
     learn(kb, *DEPLOYS, *POSTGRES, *OTHERS)
     notes = list(kb.list().notes)

@@ -15,7 +15,8 @@ from pydantic_ai.usage import RequestUsage
 from co_cli import KnowledgeBase
 from co_cli.agent.providers import Choice
 from co_cli.agent.wording import ANSWER, wording
-from co_cli.learning import inbox, spending
+from co_cli.learning import inbox
+from co_cli.learning.drafting import spending
 from co_cli.learning.inbox import Proposal
 from co_cli.learning.summaries import Merged, Summaries, summarize, summary_from
 from co_cli.settings import change_setting
@@ -243,7 +244,7 @@ def test_a_dry_run_asks_no_model(kb: KnowledgeBase) -> None:
 
 
 def test_without_a_source_the_words_of_a_model_are_proposed_anew_too(kb: KnowledgeBase) -> None:
-    from co_cli.learning.derivation import forget
+    from co_cli.learning.summaries.derivation import forget
 
     learn(kb)
     ask(kb, Asked(GOOD))

@@ -1,7 +1,7 @@
 """Asking a model what of a conversation is worth keeping: one request, with a schema, within the cap of the day.
 
 Owns that request: what is said to the model, the form of its answer, what it may take. What is believed of the answer is
-decided by :mod:`co_cli.learning.answers`.
+decided by :mod:`co_cli.learning.drafting.answers`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from pydantic_ai.usage import UsageLimits
 from co_cli.agent.failures import explained
 from co_cli.agent.history import CHARACTERS_A_TOKEN
 from co_cli.agent.providers import OFFLINE, open_model
-from co_cli.learning import spending
-from co_cli.learning.drafting import holds_secret
-from co_cli.learning.speech import spoken
+from co_cli.learning.drafting import holds_secret, spending
+from co_cli.learning.drafting.speech import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable

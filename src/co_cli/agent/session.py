@@ -40,7 +40,7 @@ from co_cli.agent.telemetry import capabilities
 from co_cli.agent.toolset import RETRIES, MemoryTools, Offered
 from co_cli.agent.transcripts import Transcript, is_private
 from co_cli.errors import Unavailable
-from co_cli.learning.lessons import is_on
+from co_cli.learning.drafting.lessons import is_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """Asking a model to say in fewer words what several notes say: one request a try, with a schema, within the cap of the day.
 
 Owns that request: what is said to the model, the form of its answer, what it may take. Whether the answer is faithful is
-decided by :mod:`co_cli.learning.faithfulness`.
+decided by :mod:`co_cli.learning.summaries.faithfulness`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic_ai.usage import UsageLimits
 from co_cli.agent.failures import explained
 from co_cli.agent.history import CHARACTERS_A_TOKEN
 from co_cli.agent.providers import OFFLINE, open_model
-from co_cli.learning import spending
+from co_cli.learning.drafting import spending
 from co_cli.learning.summaries import Wording
 
 if TYPE_CHECKING:

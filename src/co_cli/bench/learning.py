@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.bench.figures import Figure, Times, once
 from co_cli.errors import Invalid
 from co_cli.knowledge import open_knowledge_at
-from co_cli.learning.pairs import Nearness, check
 from co_cli.learning.relations import CONTRADICTION, LABELS, judge
+from co_cli.learning.relations.pairs import Nearness, check
 from co_cli.note import render_memory
 from co_cli.settings import PROJECT_FOLDER
 

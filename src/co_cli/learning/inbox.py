@@ -346,7 +346,7 @@ def accept(
         with rehearsal.vault(proposal.vault).change("accept") as draft:
             _remove(draft, proposal)
 
-    from co_cli.learning import derivation  # which proposes things itself
+    from co_cli.learning.summaries import derivation  # which proposes things itself
 
     made = derivation.made_from(kb, agreed.refs) if agreed.action == FORGET else ()
     done = kb.as_one(action, "accept", f"accepted {agreed.label}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import Invalid
 from co_cli.knowledge import MEMORY, Why
-from co_cli.learning.pairs import compare
+from co_cli.learning.relations.pairs import compare
 from co_cli.tools.tool import FLAG, NUMBER, TAGS, Answer, Caller, Parameter, Tool, marks, meant, tags_of
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ def _list(kb: KnowledgeBase, _given: Given, caller: Caller) -> Answer:
 
 def _delete(kb: KnowledgeBase, given: Given, caller: Caller) -> Answer:
     note = note_to_delete(kb, str(given["topic"]), caller)
-    from co_cli.learning.derivation import forget
+    from co_cli.learning.summaries.derivation import forget
 
     forgotten, derived = forget(kb, [note.ref])
     (gone,) = forgotten.notes

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     from co_cli.knowledge import KnowledgeBase
     from co_cli.learning.inbox import Outcome, Proposal
-    from co_cli.learning.pairs import Checked
+    from co_cli.learning.relations.pairs import Checked
 
 
 def print_check(arguments: Namespace, kb: KnowledgeBase) -> None:
     """Compare all memories, look which have served their time, propose what to do, and say so."""
     from co_cli.learning.aging import propose_worn
-    from co_cli.learning.pairs import check
+    from co_cli.learning.relations.pairs import check
 
     with Progress() as progress:
         checked = check(kb, dry_run=arguments.dry_run, progress=progress)
@@ -32,7 +32,7 @@ def print_check(arguments: Namespace, kb: KnowledgeBase) -> None:
 
 
 def _compared(checked: Checked) -> list[str]:
-    from co_cli.learning.pairs import is_settled, sentence
+    from co_cli.learning.relations.pairs import is_settled, sentence
 
     pairs = list(zip(checked.found, checked.outcomes, strict=True))
     at_odds = sum(related.contradicts for related in checked.found)
@@ -67,7 +67,7 @@ def _aged(worn: tuple[Proposal, ...], answers: tuple[Outcome, ...]) -> list[str]
 
 
 def _data(checked: Checked, worn: tuple[Proposal, ...], answers: tuple[Outcome, ...], left: int) -> dict[str, object]:
-    from co_cli.learning.pairs import as_pair
+    from co_cli.learning.relations.pairs import as_pair
 
     at_odds = sum(related.contradicts for related in checked.found)
     states = {answer.proposal.refs: (answer.state, answer.proposal) for answer in answers}

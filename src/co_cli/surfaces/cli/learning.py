@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from co_cli.errors import Invalid
 from co_cli.knowledge import open_knowledge
-from co_cli.learning.lessons import SETTING, learn
-from co_cli.learning.spending import SETTING as CAP
+from co_cli.learning.drafting.lessons import SETTING, learn
+from co_cli.learning.drafting.spending import SETTING as CAP
 from co_cli.settings import change_setting
 from co_cli.surfaces.cli.progress import Progress
 from co_cli.surfaces.cli.terminal import counted, emit, paint, visible, warn
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from co_cli.knowledge import KnowledgeBase
-    from co_cli.learning.lessons import Drafter, Lesson
+    from co_cli.learning.drafting.lessons import Drafter, Lesson
 
 _ON_OFF = {"true": "yes", "yes": "yes", "on": "yes", "false": "no", "no": "no", "off": "no"}
 _SHOWN = 20
@@ -65,7 +65,7 @@ def _explained(kb: KnowledgeBase) -> list[str]:
 
 def learn_from(arguments: Namespace) -> None:
     """Draft from the transcripts at a path."""
-    from co_cli.learning.conversations import conversations_at
+    from co_cli.learning.drafting.conversations import conversations_at
 
     kb = open_knowledge()
     drafter = model_of(kb) if arguments.with_model else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from co_cli.knowledge import KnowledgeBase, Listing, Note, Saved
-    from co_cli.learning.derivation import Derived
+    from co_cli.learning.summaries.derivation import Derived
 
 
 def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -60,7 +60,7 @@ def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _learn(arguments: Namespace) -> None:
-    from co_cli.learning.pairs import Report, compare
+    from co_cli.learning.relations.pairs import Report, compare
 
     if _is_drafting(arguments):
         return
@@ -313,7 +313,7 @@ def forget_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
-    from co_cli.learning.derivation import purge
+    from co_cli.learning.summaries.derivation import purge
 
     refs = [kb.ref(word) for word in arguments.what]
     if not all(refs):
@@ -335,7 +335,7 @@ def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
 
 
 def _forget(arguments: Namespace) -> None:
-    from co_cli.learning.derivation import forget
+    from co_cli.learning.summaries.derivation import forget
 
     kb = open_knowledge()
     if arguments.purge:

@@ -9,14 +9,14 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from co_cli.agent.audience import Spent
-from co_cli.learning.lessons import is_on, learn_from_chats
+from co_cli.learning.drafting.lessons import is_on, learn_from_chats
 from co_cli.surfaces.cli.chat.voice import spent_line
 
 if TYPE_CHECKING:
     from co_cli.agent.providers import Choice
     from co_cli.agent.session import Session
     from co_cli.knowledge import KnowledgeBase
-    from co_cli.learning.lessons import Lesson
+    from co_cli.learning.drafting.lessons import Lesson
     from co_cli.surfaces.cli.chat.voice import Voice
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from co_cli.agent.audience import OFFERED
 from co_cli.agent.providers import health
 from co_cli.errors import CoError
+from co_cli.learning.drafting.lessons import is_on
 from co_cli.learning.inbox import count
-from co_cli.learning.lessons import is_on
 from co_cli.surfaces.cli.chat.chat import Chat
 from co_cli.surfaces.cli.chat.keyboard import Keyboard
 from co_cli.surfaces.cli.chat.slash import obey

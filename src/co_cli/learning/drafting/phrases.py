@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from co_cli.learning.grammar import english
+from co_cli.learning.drafting.grammar import english
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,13 +16,13 @@ from co_cli import memory
 from co_cli.errors import CoError, Invalid
 from co_cli.files import is_within
 from co_cli.knowledge import GLOBAL, MEMORY, PROJECT
-from co_cli.learning.answers import drafts_from
-from co_cli.learning.conversations import Conversation, read_conversation
 from co_cli.learning.drafting import USER, Draft, drafts_of
+from co_cli.learning.drafting.answers import drafts_from
+from co_cli.learning.drafting.conversations import Conversation, read_conversation
+from co_cli.learning.drafting.known import Shown, known_in
 from co_cli.learning.inbox import PROPOSED, propose
-from co_cli.learning.known import Shown, known_in
-from co_cli.learning.pairs import Related, look
 from co_cli.learning.proposal import CONTRADICTION, DRAFT, SAVE, SUPERSEDE, Evidence, Proposal
+from co_cli.learning.relations.pairs import Related, look
 from co_cli.note import fold, render_memory
 from co_cli.usage import UsageLog
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
     from co_cli.knowledge import KnowledgeBase
-    from co_cli.learning.conversations import Unread
     from co_cli.learning.drafting import Turn
+    from co_cli.learning.drafting.conversations import Unread
+    from co_cli.learning.drafting.known import Known
     from co_cli.learning.inbox import Outcome
-    from co_cli.learning.known import Known
 
     Drafter = Callable[[tuple[Turn, ...]], object]
     """Asks a model what is to be kept of these turns; returns raw items, and raises a ``CoError`` where it cannot ask."""

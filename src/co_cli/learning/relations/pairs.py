@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
-from co_cli.learning.summary import parse, statements_of, was_merged
+from co_cli.learning.summaries.summary import parse, statements_of, was_merged
 from co_cli.note import MEMORY, fold, instant, is_expired
 from co_cli.succession import stands
 
@@ -285,7 +285,7 @@ class Checked(NamedTuple):
 
 def check(kb: KnowledgeBase, *, dry_run: bool = False, progress: Callable[[str, int, int], None] | None = None) -> Checked:
     """Compare all memories of both vaults that stand with each other, and propose what is to be done about them."""
-    from co_cli.learning.candidates import Candidates
+    from co_cli.learning.relations.candidates import Candidates
 
     listing = kb.list((MEMORY,))
     notes = [note for note in listing.notes if not is_expired(note) and stands(kb.vault(note.vault), note)]

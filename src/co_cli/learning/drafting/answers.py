@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from co_cli.credentials import find_secret
 from co_cli.frontmatter import CATEGORIES
 from co_cli.learning.drafting import FACT, Draft
-from co_cli.learning.speech import said_in
+from co_cli.learning.drafting.speech import said_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from co_cli.knowledge import GLOBAL, MEMORY, PROJECT
 from co_cli.learning import inbox
 from co_cli.learning.inbox import NOTHING, PROPOSED, WAITING, Proposal
 from co_cli.learning.proposal import FORGET, REVISE, STALE
-from co_cli.learning.summary import cited, was_merged, without
+from co_cli.learning.summaries.summary import cited, was_merged, without
 from co_cli.note import parse_ref
 
 if TYPE_CHECKING:

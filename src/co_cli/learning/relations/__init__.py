@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.learning.statement import NAME, NUMBER, WORD, Statement, Token, read
-from co_cli.learning.vocabulary import (
+from co_cli.learning.relations.statement import NAME, NUMBER, WORD, Statement, Token, read
+from co_cli.learning.relations.vocabulary import (
     ALTERNATIVES,
     CONTRARIES,
     DENYING,

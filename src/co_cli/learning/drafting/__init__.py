@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.credentials import find_secret
-from co_cli.learning.phrases import (
+from co_cli.learning.drafting.phrases import (
     ASKED_FOR,
     CORRECTS,
     DECIDED,
@@ -29,8 +29,8 @@ from co_cli.learning.phrases import (
     phrase_of,
     without_errand,
 )
-from co_cli.learning.speech import spoken
-from co_cli.learning.wording import statement
+from co_cli.learning.drafting.speech import spoken
+from co_cli.learning.drafting.wording import statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.errors import CoError, Conflict, Invalid
 from co_cli.knowledge import MEMORY
 from co_cli.learning import inbox
-from co_cli.learning.faithfulness import Lapse, lapses, lapses_of_text
-from co_cli.learning.grouping import Group, group_of, groups, hindrance, kind_of
 from co_cli.learning.inbox import PROPOSED, Evidence, Outcome, Proposal
 from co_cli.learning.proposal import ARCHIVE, FORGET, MERGE, MERGED, REVISE, SUPERSEDE, identity
 from co_cli.learning.relations import CONTRADICTION, judge
-from co_cli.learning.summary import MERGED_FROM, Statement, Summary, listed, parse, statements_of
+from co_cli.learning.summaries.faithfulness import Lapse, lapses, lapses_of_text
+from co_cli.learning.summaries.grouping import Group, group_of, groups, hindrance, kind_of
+from co_cli.learning.summaries.summary import MERGED_FROM, Statement, Summary, listed, parse, statements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.learning.vocabulary import (
+from co_cli.learning.relations.vocabulary import (
     ALIASES,
     ALTERNATIVES,
     ATTITUDES,

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
 from co_cli.index.analysis import terms
-from co_cli.learning.facts import SILENT
 from co_cli.learning.relations import CONTRADICTION, judge
-from co_cli.learning.summary import statements_of
-from co_cli.learning.vocabulary import DENYING, LIGHT, PERSONS, ROLES, SOFT
-from co_cli.learning.vocabulary import SILENT as DULL
+from co_cli.learning.relations.vocabulary import DENYING, LIGHT, PERSONS, ROLES, SOFT
+from co_cli.learning.relations.vocabulary import SILENT as DULL
+from co_cli.learning.summaries.facts import SILENT
+from co_cli.learning.summaries.summary import statements_of
 from co_cli.note import MEMORY, is_expired
 
 if TYPE_CHECKING:

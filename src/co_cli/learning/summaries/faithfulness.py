@@ -1,7 +1,7 @@
 """Whether a summary says what its sources say: no fact lost, none added, none denied that was said.
 
 Owns the comparison, statement by statement along the citations, and naming what is wrong. What a fact is,
-:mod:`co_cli.learning.facts` knows. Knows nothing of vaults and models. Pure.
+:mod:`co_cli.learning.summaries.facts` knows. Knows nothing of vaults and models. Pure.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from bisect import bisect
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.learning.facts import DENIAL, LIMIT, NAME, Reading, read, stem
-from co_cli.learning.summary import Statement, Summary, parse
+from co_cli.learning.summaries.facts import DENIAL, LIMIT, NAME, Reading, read, stem
+from co_cli.learning.summaries.summary import Statement, Summary, parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from co_cli.learning.facts import Denial, Fact
+    from co_cli.learning.summaries.facts import Denial, Fact
 
 _SHOWN = 40
 _BORDER = 100

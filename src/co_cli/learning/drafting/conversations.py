@@ -1,7 +1,7 @@
 """Conversations with agents, as their programs have kept them: Claude Code, Codex, Gemini CLI, and co itself.
 
 Owns finding the files, and telling their form by what is in them, whatever they are called. What is taken from each form,
-:mod:`co_cli.learning.transcripts` knows. Files are only read. A line that cannot be read costs itself and no other.
+:mod:`co_cli.learning.drafting.transcripts` knows. Files are only read. A line that cannot be read costs itself and no other.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import NotFound, Unavailable
-from co_cli.learning import transcripts
-from co_cli.learning.transcripts import Told
+from co_cli.learning.drafting import transcripts
+from co_cli.learning.drafting.transcripts import Told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
