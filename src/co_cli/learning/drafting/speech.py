@@ -36,7 +36,7 @@ _NO_SPEECH = re.compile(
     |\s*at\s\S+\(|\s*File\s"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\s*[\w./-]+:\d+(?::\d+)?:?\s|.*[;{}]\s*$|.*=>|[\w.]+\s=\s)""",
     re.VERBOSE,
 )
-_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NO_END = r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bapprox)(?<!\bresp)(?<!\bcf)(?<!\bDr)(?<!\bMr)(?<!\bMs)"
 _END = re.compile(rf"{_NO_END}[.!?…]+[\"'”’)]*(?=\s|$)|\n")
 
