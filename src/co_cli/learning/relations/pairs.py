@@ -113,10 +113,8 @@ def look(kb: KnowledgeBase, note: Note) -> tuple[Related, ...]:
     mode = "grep" if kb.mode() == "grep" else "text"  # whatever is at odds has words in common; vectors would take longer
     found = kb.recall(query, limit=_SMALL if mode == "grep" else _CANDIDATES, mode=mode, kinds=(MEMORY,))
     near = Nearness()
-    related: list[Related | None] = []
-    for hit in found.hits:
-        if hit.note.path != note.path and _may_be_related(mine, hit.note):
-            related.append(_related(note, hit.note, judge(mine, said_by(hit.note), near=near)))
+    others = (hit.note for hit in found.hits if hit.note.path != note.path and _may_be_related(mine, hit.note))
+    related = (_related(note, other, judge(mine, said_by(other), near=near)) for other in others)
     return tuple(filter(None, related))
 
 
@@ -153,7 +151,7 @@ def compare(kb: KnowledgeBase, note: Note, *, private: bool = True) -> Report:
 def _related(one: Note, other: Note, relation: Relation) -> Related | None:
     """What two memories are to each other; ``None`` where both may stand.
 
-    What holds for a programming language may differ from what holds for all, and only repeats it where the words are the same.
+    What holds for a programming language may differ from what holds for all; it only repeats it in the same words.
     """
     languages = {language_name(one.language), language_name(other.language)} if one.vault == other.vault else {""}
     repeats = "" in languages and fold(one.body) == fold(other.body)
