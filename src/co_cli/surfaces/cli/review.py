@@ -141,8 +141,9 @@ class _Card(NamedTuple):
         quote, session, refs = proposal.evidence
         if quote:
             lines.append(f"  said: “{visible(' '.join(quote.split()))}”")
-        came = [session, f"notes {', '.join(refs)}" if refs else "", proposal.created[:10]]
-        lines.append(f"  from: {visible(' · '.join(filter(None, came)))}")
+        came = [*filter(None, (session, f"notes {', '.join(refs)}" if refs else "", proposal.created[:10]))]
+        if came:  # one that was written by hand may be from nowhere
+            lines.append(f"  from: {visible(' · '.join(came))}")
         if self.error:
             lines.append(paint(f"  it cannot be done: {visible(self.error.message)}", "yellow", sys.stderr))
         elif self.changed:
