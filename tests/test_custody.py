@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from commands import Co
 
+from co_cli.attachment import Attachment
 from co_cli.errors import Conflict, NotFound
 from co_cli.knowledge import KnowledgeBase, open_knowledge_at
 from co_cli.learning.inbox import Evidence, Proposal, accept, proposals, propose, reject
@@ -79,6 +80,20 @@ def test_topics_are_promoted_under_their_names(kb: KnowledgeBase) -> None:
 
     assert moved.after.ref == "g:topic:review"
     assert kb.topic("review").body == "Look twice."
+
+
+def test_an_article_is_promoted_with_its_original(kb: KnowledgeBase) -> None:
+    original = Attachment("report.pdf", b"%PDF of a report")
+    note = kb.save_article("The report.", source="https://example.org/report.pdf", title="Report", attachment=original).note
+
+    (moved,) = kb.promote(note.ref)
+
+    assert moved.after.ref == "g:article:report"
+    assert kb.original(moved.after) == original.raw
+    assert not list(Path(kb.vault("project").root).rglob("report-*.pdf"))
+    kb.demote("g:article:report")
+    assert kb.original(kb.get("article:report")) == original.raw
+    assert not list(Path(kb.vault("global").root).rglob("report-*.pdf"))
 
 
 def test_the_command_says_where_a_note_is_now(co: Co) -> None:
