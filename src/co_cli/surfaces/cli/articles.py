@@ -196,12 +196,9 @@ class _Consent:
         answer = self.answer
         if state.strange and answer == "all":  # it is to be looked at in any case
             if not interactive():
-                say(
-                    visible(
-                        f"{state.note.ref} was left: {state.source} lies outside of the project, which may name any file."
-                    )
-                )
-                say(visible(f"If it is meant to be in it: co article add {state.source}"))
+                source = visible(state.source)
+                say(f"{state.note.ref} was left: {source} lies outside of the project, and may not be meant to be in it.")
+                say(f"If it is: co article add {source}")
                 return state._replace(outcome=LEFT)
             answer = ""
         answer = answer or self._ask(state.note)
