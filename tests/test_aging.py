@@ -103,6 +103,9 @@ def test_a_check_of_all_memories_says_and_proposes_it(co: Co) -> None:
     co("knowledge", "--check")
     assert "1 of them kept since you said so" in co.out
     assert "It expired" not in co.out
+    co("learn", "The office is closed", "--expires", "2020-01-31")
+    co("knowledge", "--check")
+    assert "✓ 2 memories have served their time, 1 of them kept" in co.out
 
 
 def test_a_dry_check_proposes_nothing(co: Co) -> None:

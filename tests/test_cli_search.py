@@ -258,7 +258,7 @@ def test_the_doctor_finds_an_index_that_says_something_else_than_the_files(co: C
     report = co.json("doctor")
     assert [(found["code"], found["mendable"]) for found in report["findings"]] == [("index-differs", True)]
     assert co("doctor", "--fix") == 0
-    assert not (vault / "knowledge.db").exists()
+    assert b"friday" not in (vault / "knowledge.db").read_bytes()  # emptied where it is, since others may have it open
     assert co.json("recall", "fridays", "--mode", "text")["count"] == 1
     assert co("doctor") == 0
 

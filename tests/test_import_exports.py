@@ -243,7 +243,10 @@ def test_what_claude_remembers_is_taken_from_the_export(kb: KnowledgeBase, tmp_p
     assert kb.get("1").because == "imported from claude.ai: Work context"
     assert kb.get("3").tags == ("imported", "claude-ai", "Shop")
     assert kb.topic("claude areas tea").body == "- Likes tea"
-    assert [entry.reason.partition(" are")[0] for entry in report.skipped] == ["1 documents of projects", "1 conversations"]
+    assert [entry.reason.partition(" left")[0] for entry in report.skipped] == [
+        "1 document of a project is",
+        "1 conversation is",
+    ]
     assert import_claude_ai(kb, path).counts == {"unchanged": 4, "skipped": 2}
 
 

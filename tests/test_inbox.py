@@ -335,6 +335,24 @@ def test_a_file_that_cannot_be_read_is_a_problem_with_its_line_and_stops_no_othe
     assert inbox.get(kb, "p8").content == "Another"
 
 
+def test_who_writes_a_proposal_by_hand_may_name_a_note_by_its_bare_number(kb: KnowledgeBase, vault: Path) -> None:
+    kb.save("We deploy on Mondays")
+    kb.save("We deploy on Fridays")
+    (vault / "inbox").mkdir()
+    (vault / "inbox" / "0001-x.md").write_text("---\nkind: contradiction\naction: supersede\nrefs: 1\nby: 2\n---\n")
+    inbox.accept(kb, only(kb))
+    assert kb.get("1").superseded_by == 2
+
+
+def test_of_two_files_with_one_number_none_is_taken_for_the_other(kb: KnowledgeBase, vault: Path) -> None:
+    (vault / "inbox").mkdir(parents=True)
+    for name in ("0001-a.md", "0001-b.md"):
+        (vault / "inbox" / name).write_text(f"---\nkind: draft\naction: save\n---\n\n{name}\n")
+    with pytest.raises(Conflict, match="2 proposals could be meant") as caught:
+        inbox.get(kb, "p1")
+    assert "another number" in caught.value.hint
+
+
 def test_an_inbox_that_leads_out_of_the_vault_is_neither_read_nor_written(
     kb: KnowledgeBase, vault: Path, tmp_path: Path
 ) -> None:

@@ -103,6 +103,25 @@ def test_what_is_known_for_all_projects_needs_no_copy_in_this_one(co: Co, kb: Kn
     assert [note.ref for note in kb.list().notes] == ["g:1"]
 
 
+def test_a_language_may_differ_from_what_holds_for_all_of_them(co: Co, kb: KnowledgeBase):
+    co("learn", "Indent with spaces", "--global", "--key", "indent")
+    assert co("learn", "Indent with tabs", "--language", "go", "--key", "indent") == 0
+    co("learn", "Run the linter with 80 columns", "--global")
+    co("learn", "Run the linter with 100 columns", "--language", "java")
+    assert "contradicts" not in co.out
+    assert check(kb).found == ()
+
+
+def test_what_is_for_all_languages_stands_in_the_place_of_what_is_for_one(co: Co, kb: KnowledgeBase):
+    co("learn", "Name files in lower case", "--language", "go")
+    co("learn", "Name files in lower case", "--language", "java")
+    assert check(kb).found == ()
+    co("learn", "Name files in lower case", "--global")
+    assert {(each.note.ref, each.other.ref) for each in check(kb).found} == {("g:3", "g:1"), ("g:3", "g:2")}
+    co("review", "--accept", "--all")
+    assert [(note.ref, note.language) for note in kb.list().notes] == [("g:3", "")]
+
+
 def test_agents_are_told_as_well_but_nothing_private(kb: KnowledgeBase):
     kb.save("The port is 80")
     kb.save("The code of the door is 1234", private=True)

@@ -55,6 +55,17 @@ def test_it_is_found_in_projects_of_its_language_and_not_in_others(kb: Knowledge
     assert found(neither, "callbacks", mode) == ["Explain callbacks to newcomers."]
 
 
+def test_what_is_known_for_one_language_alone_is_news_for_another(kb: KnowledgeBase, tmp_path: Path) -> None:
+    kb.save("Write type hints.", language="python")
+    (tmp_path / "project").mkdir(exist_ok=True)
+    (tmp_path / "project" / "main.py").touch()
+
+    assert kb.save("Write type hints.").note.ref == "g:1"
+    assert kb.save("Write type hints.", language="ruby").note.ref == "g:2"
+    assert kb.save("Write type hints.", in_global=True).note.ref == "g:3"
+    assert kb.save("Write type hints.", language="php").note.ref == "g:3"
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_where_nothing_tells_the_language_every_one_may_be_it(kb: KnowledgeBase, tmp_path: Path, mode: str) -> None:
     kb.save("Prefer async over callbacks.", language="python")

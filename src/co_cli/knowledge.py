@@ -197,7 +197,7 @@ class KnowledgeBase(Upkeep):
         vault = self.vault(GLOBAL if in_global or language else PROJECT)
         with vault.change("learn") as draft:
             keyed = memory.keyed(vault, category, key, language) if key else None
-            known = keyed or (None if force else self._holder(vault, content, key))
+            known = keyed or (None if force else self._holder(vault, content, key, language))
             if known and known.vault != vault.name:
                 return Saved(known, "unchanged")
             if known:
@@ -214,17 +214,24 @@ class KnowledgeBase(Upkeep):
             draft.summary = f"learned {note.label}"
         return Saved(note, "created")
 
-    def _holder(self, vault: Vault, content: str, key: str) -> Note | None:
+    def _holder(self, vault: Vault, content: str, key: str, language: str) -> Note | None:
         """The memory that says this already; what is saved for one project may be known for all.
 
-        A text with a key is to be found by it in its own vault, so there it has a memory of its own.
+        A text with a key is to be found by it in its own vault, so there it has a memory of its own. One that is for a
+        programming language alone says nothing to those who work in another.
         """
         from co_cli import memory
+        from co_cli.languages import Languages, language_name
+
+        here = Languages(self.places.project, self.settings().value("languages")) if vault.name == PROJECT else ()
+
+        def is_for_them(note: Note) -> bool:
+            return language_name(note.language) in ("", language_name(language)) or note.language in here
 
         others = self.vaults if vault.name == PROJECT and not key else ()
         vaults = [vault, *(other for other in others if other is not vault)]
         found = chain.from_iterable(memory.twins(each, content) for each in vaults)
-        return next((note for note in found if not (key and note.key)), None)
+        return next((note for note in found if not (key and note.key) and is_for_them(note)), None)
 
     def update(
         self,

@@ -104,7 +104,8 @@ def conversation(
     return Document(file, at, name, "\n\n".join(said), tags, source=address, created=created, updated=updated, extra=extra)
 
 
-def left_out(file: str, count: int, what: str) -> ImportEntry:
+def left_out(file: str, count: int, one: str, many: str) -> ImportEntry:
     """The line for texts that are only taken in when somebody asks for them."""
-    reason = f"{count:,} {what} are left out: --conversations takes them in as articles"
+    which, them = (f"{one} is", "it") if count == 1 else (f"{many} are", "them")
+    reason = f"{count:,} {which} left out: --conversations takes {them} in as articles"
     return ImportEntry(file, "", SKIPPED, reason, "conversations")

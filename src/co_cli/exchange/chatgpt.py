@@ -68,7 +68,7 @@ def _items(file: str, talks: list[_Object], *, conversations: bool) -> Iterator[
                 instructions[entry.key] = entry  # the last ones count
     yield from instructions.values()
     if not conversations:
-        yield left_out(file, len(talks), "conversations")
+        yield left_out(file, len(talks), "conversation", "conversations")
         return
     for talk in talks:
         number = talk.get("conversation_id") or talk.get("id")

@@ -47,8 +47,9 @@ def import_claude_ai(
         else:
             texts[name] = texts.get(name, 0) + (len(_docs(record)) if _is_project(record) else 1)
     for name, count in texts.items():
-        what = "conversations" if "conversation" in os.path.basename(name) else "documents of projects"
-        items.extend([left_out(name, count, what)] if count else [])
+        talks = "conversation" in os.path.basename(name)
+        what = ("conversation", "conversations") if talks else ("document of a project", "documents of projects")
+        items.extend([left_out(name, count, *what)] if count else [])
     items.extend(problems)
     return imported(kb, top, [name for name, _ in found], items, what=TAG, in_global=in_global, dry_run=dry_run)
 

@@ -115,7 +115,7 @@ def proposals(kb: KnowledgeBase) -> Listing:
     problems: list[Problem] = []
     for vault in kb.vaults:
         waits.extend(_in(vault, problems))
-    return Listing(tuple(waits), tuple(problems))
+    return Listing(tuple(waits), tuple(sorted(problems, key=lambda problem: problem.path)))
 
 
 def waiting(kb: KnowledgeBase) -> tuple[Proposal, ...]:
@@ -142,7 +142,9 @@ def get(kb: KnowledgeBase, name: str) -> Proposal:
     meant = [each for each in listing.proposals if each.vault in vaults and each.id == int(number)]
     if len(meant) > 1:
         where = "\n".join(each.path for each in meant)
-        raise Conflict(f"{len(meant)} proposals could be meant by {name}.", "Name it in full, such as p3.", details=where)
+        one_inbox = len({each.vault for each in meant}) == 1
+        hint = "Give one of these files another number." if one_inbox else "Name it in full, such as p3."
+        raise Conflict(f"{len(meant)} proposals could be meant by {name}.", hint, details=where)
     if not meant:
         for problem in listing.problems:
             if int(number) in numbers_in(problem.path):

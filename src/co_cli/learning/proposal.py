@@ -272,12 +272,15 @@ def _typed(header: Mapping[str, Any], body: str, vault: str) -> Proposal:
     later = header.get("later", "")
     if later and not re.fullmatch(r"\d{4}-\d\d-\d\d", later):
         raise FieldError("later", "Field 'later' must be a date, like 2026-12-31")
+    fields = {name: value for name, value in header.items() if name not in _OWN and value is not None}
+    if type(fields.get("by")) is int:  # whoever names a note by its number writes no quotes
+        fields["by"] = str(fields["by"])
     return Proposal(
         kind=header["kind"],
         vault=vault,
         action=header["action"],
         content=body,
-        fields={name: value for name, value in header.items() if name not in _OWN and value is not None},
+        fields=fields,
         refs=_refs(header.get("refs"), "refs"),
         evidence=_evidence(header.get("evidence")),
         reason=header.get("reason", ""),

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
+from co_cli.languages import language_name
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
 from co_cli.learning.summaries.summary import parse, statements_of, was_merged
 from co_cli.note import MEMORY, fold, instant, is_expired
@@ -112,13 +113,9 @@ def look(kb: KnowledgeBase, note: Note) -> tuple[Related, ...]:
     mode = "grep" if kb.mode() == "grep" else "text"  # whatever is at odds has words in common; vectors would take longer
     found = kb.recall(query, limit=_SMALL if mode == "grep" else _CANDIDATES, mode=mode, kinds=(MEMORY,))
     near = Nearness()
-    related = []
-    for hit in found.hits:
-        if hit.note.path != note.path and _may_be_related(mine, hit.note):
-            relation = judge(mine, said_by(hit.note), near=near)
-            if relation.label != UNRELATED:
-                related.append(_ordered(note, hit.note, relation))
-    return tuple(related)
+    others = (hit.note for hit in found.hits if hit.note.path != note.path and _may_be_related(mine, hit.note))
+    related = (_related(note, other, judge(mine, said_by(other), near=near)) for other in others)
+    return tuple(filter(None, related))
 
 
 def _may_be_related(mine: Said, other: Note) -> bool:
@@ -151,13 +148,26 @@ def compare(kb: KnowledgeBase, note: Note, *, private: bool = True) -> Report:
     return Report(tuple(sentence(*pair) for pair in told[:_TOLD]), tuple(as_pair(*pair) for pair in told))
 
 
+def _related(one: Note, other: Note, relation: Relation) -> Related | None:
+    """What two memories are to each other; ``None`` where both may stand.
+
+    What holds for a programming language may differ from what holds for all; it only repeats it in the same words.
+    """
+    languages = {language_name(one.language), language_name(other.language)} if one.vault == other.vault else {""}
+    repeats = "" in languages and fold(one.body) == fold(other.body)
+    if relation.label == UNRELATED or (len(languages) > 1 and not repeats):
+        return None
+    return _ordered(one, other, relation)
+
+
 def _ordered(one: Note, other: Note, relation: Relation) -> Related:
     """Which of the two stands: of what is at odds the newer, of what is the same the older, or what says more."""
     if relation.label == CONTRADICTION:
         first, second = sorted((one, other), key=_age)
         return Related(second, first, relation)
     twins = fold(one.body) == fold(other.body)  # of which the first is the one that saving it again would find
-    kept, redundant = sorted((one, other), key=lambda note: (0 if twins else -len(note.body), note.id or 0))
+    length = 0 if twins else -1
+    kept, redundant = sorted((one, other), key=lambda note: (bool(note.language), length * len(note.body), note.id or 0))
     if kept.vault != redundant.vault:
         kept, redundant = sorted((one, other), key=lambda note: note.vault)  # for all projects, not for this one
     return Related(kept, redundant, relation)
@@ -293,8 +303,9 @@ def check(kb: KnowledgeBase, *, dry_run: bool = False, progress: Callable[[str, 
     found = []
     for one, other in candidates.pairs():
         relation = judge(candidates.statements[one], candidates.statements[other], near=candidates.near)
-        if relation.label != UNRELATED:
-            found.append(_ordered(notes[one], notes[other], relation))
+        related = _related(notes[one], notes[other], relation)
+        if related:
+            found.append(related)
     found.sort(key=lambda related: (not related.contradicts, _newest_first(related.note), related.other.id or 0))
     wanted = [] if dry_run else _to_propose(found)
     outcomes = dict(zip(map(id, wanted[:_AT_ONCE]), proposed(kb, tuple(wanted[:_AT_ONCE])), strict=True))

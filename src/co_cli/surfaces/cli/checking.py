@@ -59,7 +59,11 @@ def _aged(worn: tuple[Proposal, ...], answers: tuple[Outcome, ...]) -> list[str]
             lines.append(visible(f"{proposal.refs[0]}: {proposal.reason.rstrip('.')}{where}."))
     settled = sum(answer.state == REJECTED for answer in answers)
     kept = f", {settled} of them kept since you said so" if settled else ""
-    return [f"✓ {counted(len(worn), 'memory has', 'memories have')} served its time{kept}.", *lines] if worn else []
+    return (
+        [f"✓ {counted(len(worn), 'memory has served its', 'memories have served their')} time{kept}.", *lines]
+        if worn
+        else []
+    )
 
 
 def _data(checked: Checked, worn: tuple[Proposal, ...], answers: tuple[Outcome, ...], left: int) -> dict[str, object]:

@@ -141,8 +141,9 @@ class _Card(NamedTuple):
         quote, session, refs = proposal.evidence
         if quote:
             lines.append(f"  said: “{visible(' '.join(quote.split()))}”")
-        came = [session, f"notes {', '.join(refs)}" if refs else "", proposal.created[:10]]
-        lines.append(f"  from: {visible(' · '.join(filter(None, came)))}")
+        came = [*filter(None, (session, f"notes {', '.join(refs)}" if refs else "", proposal.created[:10]))]
+        if came:  # one that was written by hand may be from nowhere
+            lines.append(f"  from: {visible(' · '.join(came))}")
         if self.error:
             lines.append(paint(f"  it cannot be done: {visible(self.error.message)}", "yellow", sys.stderr))
         elif self.changed:
@@ -176,7 +177,7 @@ def _evidence(proposal: Proposal) -> dict[str, object]:
 
 
 def _card(kb: KnowledgeBase, proposal: Proposal) -> _Card:
-    from co_cli.learning.summaries import doubts
+    from co_cli.learning.summaries.merging import doubts
 
     try:
         return _Card(proposal, inbox.changed_since(kb, proposal), inbox.changes(kb, proposal), None, doubts(kb, proposal))
@@ -239,7 +240,7 @@ class _Decided:
 
     def decide(self, proposal: Proposal, verb: str, *, seen: tuple[FileChange, ...] | None = None, reason: str = "") -> bool:
         """Accept, reject or put off one; returns whether that went well."""
-        from co_cli.learning.summaries import doubts
+        from co_cli.learning.summaries.merging import doubts
 
         # who has seen it has seen these too
         told = doubts(self._kb, proposal)[:_DOUBTS] if verb == "accept" and seen is None else ()

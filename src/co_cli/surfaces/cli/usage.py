@@ -103,7 +103,7 @@ def _never(found: Survey, limit: int) -> list[str]:
         if refs:
             more = f", and {len(refs) - limit} more" if len(refs) > limit else ""
             lines.append(f"{len(refs):5}  {many}: {', '.join(refs[:limit])}{more}" if limit else f"{len(refs):5}  {many}")
-    return lines if len(lines) > 1 else [f"Every one of the {found.notes} notes was used."]
+    return lines if len(lines) > 1 else ["Every note was used."]
 
 
 def _chart(rows: Iterable[tuple[str, int, str]]) -> list[str]:
