@@ -319,6 +319,20 @@ def test_refresh_reads_files_too(co: Co, docs: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("sha256", ["", "0" * 64], ids=["by an agent", "by a cloned project"])
+def test_refresh_takes_no_file_from_outside_of_the_project_unseen(
+    sha256: str, co: Co, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    diary = tmp_path / "diary.txt"
+    diary.write_text("Nobody is to read this.")
+    kb.save_article("Herons stand still.", source=str(diary), title="Herons", sha256=sha256)
+    assert co.json("article", "refresh", "--yes")["counts"] == {"left": 1}
+    assert kb.article("herons").body == "Herons stand still."
+    assert f"co article add {diary}" in co.err
+    assert co("article", "add", str(diary)) == 0
+    assert kb.article("herons").body == "Nobody is to read this."
+
+
 def test_check_finds_what_is_gone_and_removes_nothing(co: Co, site: Site, docs: Path, kb: KnowledgeBase) -> None:
     for name in ("herons", "storks", "moved", "closed", "down"):
         site.pages[f"/{name}"] = page(HERONS.replace(b"Heron", name.encode()), Content_Type="text/html")
