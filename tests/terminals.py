@@ -88,13 +88,20 @@ class Terminal:
 @contextmanager
 def terminal(*argv: str, **environment: str) -> Iterator[Terminal]:
     """Run a command on a terminal."""
+    with program_on_terminal("-m", "co_cli", *argv, **environment) as seen:
+        yield seen
+
+
+@contextmanager
+def program_on_terminal(*argv: str, **environment: str) -> Iterator[Terminal]:
+    """Run Python on a terminal."""
     keyboard, screen = pty.openpty()
     termios.tcsetwinsize(screen, (ROWS, COLUMNS))
     kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     # Who runs tests in the background may have told them to ignore Ctrl-C, and what they start as well; a terminal has not.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
-        [sys.executable, "-m", "co_cli", *argv],
+        [sys.executable, *argv],
         stdin=screen,
         stdout=screen,
         stderr=screen,

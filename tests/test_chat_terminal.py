@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyte
 import pytest
 from model_server import ModelServer, calls, chunk, model_server, says, send
-from terminals import Terminal, terminal
+from terminals import COLUMNS, Terminal, program_on_terminal, terminal
 
 from co_cli import KnowledgeBase
 from co_cli.learning import inbox
@@ -270,6 +271,30 @@ def test_an_answer_is_drawn_as_markdown(kb: KnowledgeBase, server: ModelServer, 
         seen.type(CTRL_D)
         assert seen.end() == 0
     golden(seen, "markdown", tmp_path)
+
+
+DRAWING = """
+import sys
+from co_cli.surfaces.cli.chat import screen
+sys.setswitchinterval(1e-6)
+screen._REFRESHES = 20_000
+drawn = screen.Screen()
+for number in range(120):
+    with drawn.turn():
+        drawn.called("web_fetch", {})
+        drawn.answered("web_fetch", "", 0, done=True)
+        for piece in (f"before {number}\\n\\n", "> quoted\\n", "> too\\n\\n", f"after {number}"):
+            drawn.text(piece)
+"""
+
+
+def test_nothing_is_lost_or_drawn_twice_however_often_the_spinner_moves() -> None:
+    with program_on_terminal("-c", DRAWING) as seen:
+        assert seen.end() == 0
+    paper = pyte.Screen(COLUMNS, 2000)
+    pyte.Stream(paper).feed(seen.shown.replace("\n", "\r\n"))
+    turns = (("✓ web_fetch 0.0 s", f"before {number}", "▌ quoted", "▌ too", f"after {number}") for number in range(120))
+    assert [line.rstrip() for line in paper.display if line.strip()] == [line for turn in turns for line in turn]
 
 
 def test_what_was_offered_to_the_model_is_named_below_the_answer(kb: KnowledgeBase, server: ModelServer) -> None:

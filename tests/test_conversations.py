@@ -42,7 +42,7 @@ def test_each_form_is_told_by_its_content_whatever_the_file_is_called(tmp_path: 
 
 
 def test_a_checkpoint_of_gemini_begins_with_what_nobody_said(tmp_path: Path) -> None:
-    from co_cli.learning.drafting import drafts_of
+    from co_cli.learning.drafting.rules import drafts_of
 
     found = read(gemini_checkpoint(tmp_path, *SAID))
     assert [draft.quote for draft in drafts_of(found.turns)] == list(SAID)
@@ -50,7 +50,7 @@ def test_a_checkpoint_of_gemini_begins_with_what_nobody_said(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("events", ["item_completed", "user_message", ""])
 def test_all_versions_of_codex_are_read_and_its_boot_files_are_no_speech(tmp_path: Path, project: Path, events: str) -> None:
-    from co_cli.learning.drafting import drafts_of
+    from co_cli.learning.drafting.rules import drafts_of
 
     found = read(codex(tmp_path, project, *SAID, events=events))
     assert [draft.quote for draft in drafts_of(found.turns)] == list(SAID)

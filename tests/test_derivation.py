@@ -10,8 +10,8 @@ from commands import Co
 from co_cli import KnowledgeBase, tools
 from co_cli.learning import inbox
 from co_cli.learning.inbox import Proposal
-from co_cli.learning.summaries import summarize
 from co_cli.learning.summaries.derivation import forget, made_from, purge
+from co_cli.learning.summaries.merging import summarize
 
 FACTS = ("We deploy on Fridays after 3pm", "Deploys go through staging first", "Anna approves production deploys")
 LIST = "Deploy:\n\n- We deploy on Fridays after 3pm [1]\n- Anna approves production deploys [3]"

@@ -10,7 +10,7 @@ from commands import Co
 
 from co_cli.bench.drafting import HELD_OUT, OTHER_HAND, SEEN, load_utterances, measure_drafting
 from co_cli.frontmatter import CATEGORIES
-from co_cli.learning.drafting import Draft, Turn, drafts_of
+from co_cli.learning.drafting.rules import Draft, Turn, drafts_of
 from co_cli.learning.drafting.speech import PASTED, spoken
 
 

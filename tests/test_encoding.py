@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from co_cli.articles.encoding import codec_name, decoded, is_binary
+from co_cli.articles.extraction.encoding import codec_name, decoded, is_binary
 
 LETTERS = st.characters(exclude_categories=["Cs", "Cc", "Cn", "Co"], exclude_characters="\ufeff\ufffe\ufffd")
 TEXTS = st.text(st.one_of(LETTERS, st.sampled_from("\n\t ")), min_size=1)

@@ -20,9 +20,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from co_cli.articles.document import Original
 from co_cli.articles.extraction import extract
-from co_cli.articles.reader import Desk
+from co_cli.articles.extraction.document import Original
+from co_cli.articles.extraction.reader import Desk
 from co_cli.errors import CoError
 
 WORD = {"[Content_Types].xml": "<Types/>"}
@@ -40,7 +40,7 @@ def fill(original, alive):
     bytes(8 << 30)
 
 def keys(original, alive):
-    from co_cli.articles.document import Extracted
+    from co_cli.articles.extraction.document import Extracted
     print("noise"); os.write(1, b"more noise"); os.write(2, b"and more")
     return Extracted(markdown=" ".join(sorted(os.environ)))
 """
@@ -176,8 +176,8 @@ ASKING = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
 import sys
-from co_cli.articles.document import Original
-from co_cli.articles.reader import Desk
+from co_cli.articles.extraction.document import Original
+from co_cli.articles.extraction.reader import Desk
 
 desk = Desk()
 desk._running()
@@ -234,7 +234,7 @@ def test_a_reader_that_hangs_crashes_or_fills_the_memory_costs_that_document_alo
         if sys.platform == "linux":
             assert failed(desk, "fill") == "too-large"
         page = Original(b"<p>Here we are.</p>", name="x.html")
-        assert desk.read("co_cli.articles.page:read_page", page).markdown == "Here we are."
+        assert desk.read("co_cli.articles.extraction.page:read_page", page).markdown == "Here we are."
     finally:
         desk.close()
 
@@ -254,14 +254,14 @@ def test_the_reader_has_none_of_the_keys_and_what_it_prints_is_lost(
 
 def test_the_reader_is_kept_for_the_next_document_and_gone_when_it_is_closed(desk: Desk) -> None:
     original = Original(b"<p>Text</p>")
-    desk.read("co_cli.articles.page:read_page", original)
+    desk.read("co_cli.articles.extraction.page:read_page", original)
     process = desk._process
     assert process is not None
-    desk.read("co_cli.articles.page:read_page", original)
+    desk.read("co_cli.articles.extraction.page:read_page", original)
     assert desk._process is process
     os.kill(process.pid, 9)
     process.wait()
-    assert desk.read("co_cli.articles.page:read_page", original).markdown == "Text"
+    assert desk.read("co_cli.articles.extraction.page:read_page", original).markdown == "Text"
     process = desk._process
     desk.close()
     assert process is not None

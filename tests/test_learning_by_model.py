@@ -21,10 +21,11 @@ from co_cli import KnowledgeBase
 from co_cli.agent.learner import drafter
 from co_cli.agent.providers import Choice
 from co_cli.learning import inbox
-from co_cli.learning.drafting import Turn, spending
+from co_cli.learning.drafting import spending
 from co_cli.learning.drafting.answers import LONGEST, MOST, drafts_from
 from co_cli.learning.drafting.conversations import conversations_at
 from co_cli.learning.drafting.lessons import Lesson, learn
+from co_cli.learning.drafting.rules import Turn
 from co_cli.settings import change_setting
 from co_cli.usage import UsageLog
 

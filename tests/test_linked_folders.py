@@ -204,6 +204,16 @@ def test_every_verb_that_writes_is_denied_and_names_the_file(
     assert snapshot(obsidian) == before
 
 
+@pytest.mark.parametrize("action", ["show", "delete", "refresh", "check"])
+def test_what_is_done_with_articles_sends_a_linked_note_to_where_it_is_found(
+    action: str, co: Co, linked: KnowledgeBase, obsidian: Path
+) -> None:
+    before = snapshot(obsidian)
+    assert co("article", action, "notes:Install") == 2
+    assert "co show notes:Install" in co.err
+    assert snapshot(obsidian) == before
+
+
 def test_the_index_lies_in_the_cache_and_goes_with_the_link(linked: KnowledgeBase, obsidian: Path) -> None:
     linked.recall("quokka", mode="text")
     folder = Path(linked.places.cache) / "index"

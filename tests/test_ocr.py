@@ -5,8 +5,7 @@ from __future__ import annotations
 import documents
 import pytest
 
-from co_cli.articles import pictures
-from co_cli.articles.extraction import extract
+from co_cli.articles.extraction import extract, pictures
 from co_cli.errors import CoError
 
 pytestmark = pytest.mark.slow
@@ -58,8 +57,8 @@ def test_without_ocr_pictures_say_what_to_install_and_pdfs_what_they_leave_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pictures, "PACKAGES", ("rapidocr_that_is_not_there",))
-    from co_cli.articles.document import Original
-    from co_cli.articles.pdf import read_pdf
+    from co_cli.articles.extraction.document import Original
+    from co_cli.articles.extraction.pdf import read_pdf
 
     with pytest.raises(CoError, match="not installed") as caught:
         pictures.read_picture(Original(documents.picture(LINES)), lambda: None)

@@ -11,7 +11,7 @@ from co_cli import KnowledgeBase
 from co_cli.errors import Conflict, Invalid, NotFound
 from co_cli.learning import inbox
 from co_cli.learning.inbox import Proposal
-from co_cli.learning.summaries import AT_ONCE, doubts, summarize
+from co_cli.learning.summaries.merging import AT_ONCE, doubts, summarize
 
 DEPLOYS = (
     "We deploy on Fridays after 3pm",

@@ -18,7 +18,7 @@ from co_cli.agent.wording import ANSWER, wording
 from co_cli.learning import inbox
 from co_cli.learning.drafting import spending
 from co_cli.learning.inbox import Proposal
-from co_cli.learning.summaries import Merged, Summaries, summarize, summary_from
+from co_cli.learning.summaries.merging import Merged, Summaries, summarize, summary_from
 from co_cli.settings import change_setting
 
 REMOTE = Choice("openai", "script")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from websites import Site, chunked, page, redirect, reset, website
 
 from co_cli import __version__
-from co_cli.articles.policy import Policy
-from co_cli.articles.reach import read_allowed
 from co_cli.articles.web import Fetched, fetch
+from co_cli.articles.web.policy import Policy
+from co_cli.articles.web.reach import read_allowed
 from co_cli.errors import CoError, Denied, NotFound, Unavailable
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from websites import Site, page, redirect, website
 
 from co_cli import open_knowledge
-from co_cli.articles.addresses import canonical, read_address
-from co_cli.articles.policy import Policy
-from co_cli.articles.reach import read_allowed, why_not
 from co_cli.articles.web import fetch, policy
+from co_cli.articles.web.addresses import canonical, read_address
+from co_cli.articles.web.policy import Policy
+from co_cli.articles.web.reach import read_allowed, why_not
 from co_cli.errors import CoError, Denied, Invalid, Unavailable
 from co_cli.settings import change_setting, find_places, load_settings
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from websites import Site, page, redirect, reset, website
 
-from co_cli.articles.policy import Policy
-from co_cli.articles.reach import read_allowed
-from co_cli.articles.robots import read_rules
 from co_cli.articles.web import fetch
+from co_cli.articles.web.policy import Policy
+from co_cli.articles.web.reach import read_allowed
+from co_cli.articles.web.robots import read_rules
 from co_cli.errors import CoError, Denied, Unavailable
 
 promise = settings(max_examples=400, deadline=None)

@@ -111,6 +111,13 @@ class Linking(Library):
         """The folders that are linked here, each with what is behind it."""
         return tuple(self._state(link) for link in self._links())
 
+    def article(self, name: str) -> Note:
+        """The article that a slug, a ref or a source names; a note of a linked folder is none that co keeps."""
+        if self._is_linked_ref(name):
+            hint = f"`co show {name}` prints it; change it or remove it where it lies."
+            raise Invalid(f"{name} is a note of a linked folder, and no article of co's.", hint)
+        return super().article(name)
+
     def _readable(self, kinds: Iterable[str] = (ARTICLE,)) -> tuple[tuple[Vault, ...], tuple[Problem, ...]]:
         """The vaults and, where articles are asked for, the linked folders; with what cannot be read of these."""
         if ARTICLE not in kinds or not os.path.exists(_list_of(self.places)):

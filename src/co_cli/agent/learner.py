@@ -18,7 +18,8 @@ from pydantic_ai.usage import UsageLimits
 from co_cli.agent.failures import explained
 from co_cli.agent.history import CHARACTERS_A_TOKEN
 from co_cli.agent.providers import OFFLINE, open_model
-from co_cli.learning.drafting import holds_secret, spending
+from co_cli.learning.drafting import spending
+from co_cli.learning.drafting.rules import holds_secret
 from co_cli.learning.drafting.speech import spoken
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from co_cli.agent.providers import Choice
     from co_cli.knowledge import KnowledgeBase
-    from co_cli.learning.drafting import Turn
+    from co_cli.learning.drafting.rules import Turn
 
 ANSWER = 1000
 """Tokens of the answer at most."""

@@ -19,14 +19,14 @@ from co_cli.agent.failures import explained
 from co_cli.agent.history import CHARACTERS_A_TOKEN
 from co_cli.agent.providers import OFFLINE, open_model
 from co_cli.learning.drafting import spending
-from co_cli.learning.summaries import Wording
+from co_cli.learning.summaries.merging import Wording
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from co_cli.agent.providers import Choice
     from co_cli.knowledge import KnowledgeBase
-    from co_cli.learning.summaries import Request
+    from co_cli.learning.summaries.merging import Request
 
 ANSWER = 1500
 """Tokens of the answer at most."""

@@ -26,7 +26,7 @@ from co_cli.note import ARTICLE, clean_tags, sha_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from co_cli.articles.document import Extracted
+    from co_cli.articles.extraction.document import Extracted
     from co_cli.articles.source import Document, Source
     from co_cli.knowledge import KnowledgeBase, Note, Saved
 

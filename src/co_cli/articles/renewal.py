@@ -66,7 +66,7 @@ def _looked_at(kb: KnowledgeBase, note: Note, look: Callable[[KnowledgeBase, Not
     try:
         return look(kb, note, source)._replace(source=written)
     except CoError as error:
-        from co_cli.articles.reach import NO_SUCH_HOST
+        from co_cli.articles.web.reach import NO_SUCH_HOST
 
         gone = error.kind == NOT_FOUND or error.code == NO_SUCH_HOST
         outcome = DEAD if gone else REFUSED if error.kind == DENIED else UNREACHABLE

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.bench.learning import Judged
 from co_cli.errors import Invalid
-from co_cli.learning.drafting import Turn, drafts_of
+from co_cli.learning.drafting.rules import Turn, drafts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from co_cli.credentials import find_secret
 from co_cli.frontmatter import CATEGORIES
-from co_cli.learning.drafting import FACT, Draft
+from co_cli.learning.drafting.rules import FACT, Draft
 from co_cli.learning.drafting.speech import said_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from co_cli.learning.drafting import Turn
+    from co_cli.learning.drafting.rules import Turn
 
 LONGEST = 300
 """Characters of a statement at most: a longer one is no single fact."""

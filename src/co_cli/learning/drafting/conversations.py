@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from co_cli.learning.drafting import Turn
+    from co_cli.learning.drafting.rules import Turn
 
     Progress = Callable[[str, int, int], None]
     """Told what is being done, how much of it is done, and how much there is."""

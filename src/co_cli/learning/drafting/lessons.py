@@ -16,10 +16,10 @@ from co_cli import memory
 from co_cli.errors import CoError, Invalid
 from co_cli.files import is_within
 from co_cli.knowledge import GLOBAL, MEMORY, PROJECT
-from co_cli.learning.drafting import USER, Draft, drafts_of
 from co_cli.learning.drafting.answers import drafts_from
 from co_cli.learning.drafting.conversations import Conversation, read_conversation
 from co_cli.learning.drafting.known import Shown, known_in
+from co_cli.learning.drafting.rules import USER, Draft, drafts_of
 from co_cli.learning.inbox import PROPOSED, propose
 from co_cli.learning.proposal import CONTRADICTION, DRAFT, SAVE, SUPERSEDE, Evidence, Proposal
 from co_cli.learning.relations.pairs import Related, look
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
     from co_cli.knowledge import KnowledgeBase
-    from co_cli.learning.drafting import Turn
     from co_cli.learning.drafting.conversations import Unread
     from co_cli.learning.drafting.known import Known
+    from co_cli.learning.drafting.rules import Turn
     from co_cli.learning.inbox import Outcome
 
     Drafter = Callable[[tuple[Turn, ...]], object]

@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from co_cli.learning.drafting import Turn
+from co_cli.learning.drafting.rules import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

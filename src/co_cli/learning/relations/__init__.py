@@ -242,15 +242,10 @@ def _differ_in_value(one: Statement, other: Statement, slots: _Slots, shared: fr
     if _are_subjects(one, other, slots):
         return one.verb == other.verb and one.verb in HOLDERS and _all_named(slots)
     roles = {slots[0][0].role, slots[1][0].role}
-    if (
-        alone
-        and len(roles) > 1
-        and roles <= MEANS
-        and _are_alternatives(slots, ALTERNATIVES)
-        and not _may_have_many(one, other, shared)
-    ):
-        return True
-    if len(roles) > 1 or any(token.kind == WORD and token.stem in DISTINCT for slot in slots for token in slot):
+    if len(roles) > 1:  # "uses React", "is written in Vue"
+        one_kind = alone and roles <= MEANS and _are_alternatives(slots, ALTERNATIVES)
+        return one_kind and not _may_have_many(one, other, shared)
+    if any(token.kind == WORD and token.stem in DISTINCT for slot in slots for token in slot):
         return False
     if _are_alternatives(slots, CONTRARIES):
         return True
@@ -279,7 +274,8 @@ def _is_slot(slot: Sequence[Token], statement: Statement) -> bool:
 def _numbers(slots: _Slots) -> bool:
     if not all(len(slot) == 1 and slot[0].kind == NUMBER for slot in slots):
         return False
-    if len({slot[0].role for slot in slots} - {"", "in"}) == 1 != len({slot[0].role for slot in slots}):
+    roles = {slot[0].role for slot in slots}
+    if len(roles) > 1 and not roles <= {"", "in"}:
         return False  # "every 5 minutes", "after 5 minutes"
     units = [slot[0].stem.lstrip("v0123456789.,:/-e+") for slot in slots]
     return units[0] == units[1]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +23,7 @@ from co_cli.learning.summaries.summary import statements_of
 from co_cli.note import MEMORY, is_expired
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from co_cli.note import Note
@@ -214,6 +214,8 @@ def _vectors(texts: Sequence[str]) -> list[array[float]]:
         embedder = open_static()
     except CoError:
         return []
+    from array import array
+
     return [array("f", vector) for vector in embedder.embed(texts)]
 
 

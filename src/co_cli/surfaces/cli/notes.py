@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from co_cli.knowledge import KnowledgeBase, Listing, Note, Saved
+    from co_cli.learning.relations.pairs import Report
     from co_cli.learning.summaries.derivation import Derived
 
 
@@ -60,8 +61,6 @@ def learn_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _learn(arguments: Namespace) -> None:
-    from co_cli.learning.relations.pairs import Report, compare
-
     if _is_drafting(arguments):
         return
     text = _given(arguments.text)
@@ -89,10 +88,21 @@ def _learn(arguments: Namespace) -> None:
         display += f"\nIt has expired already, on {note.expires[:10]}: recall leaves it out."
     if note.private and not arguments.private and saved.outcome != "unchanged":
         display += "\nIt is kept as a private note: it never leaves this machine."
-    compared = compare(kb, note) if saved.outcome != "unchanged" else Report()
-    display = "\n".join((display, *map(visible, compared.sentences)))
-    related = {"related": compared.data} if compared.data else {}
-    emit(arguments, {"memory_id": note.id, **_outcome(saved, display), **related}, display)
+    data: dict[str, object] = {"memory_id": note.id}
+    if saved.outcome != "unchanged":
+        sentences, related = _compared(kb, note)
+        display = "\n".join((display, *map(visible, sentences)))
+        data.update({"related": related} if related else {})
+    emit(arguments, {**data, **_outcome(saved, display)}, display)
+
+
+def _compared(kb: KnowledgeBase, note: Note) -> Report:
+    """What a new memory repeats or contradicts; in a large vault that has no index yet, one is made to find that."""
+    from co_cli.learning.relations.pairs import compare
+    from co_cli.surfaces.cli.progress import Progress
+
+    with Progress() as kb.progress:
+        return compare(kb, note)
 
 
 def _is_drafting(arguments: Namespace) -> bool:

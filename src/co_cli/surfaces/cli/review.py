@@ -177,7 +177,7 @@ def _evidence(proposal: Proposal) -> dict[str, object]:
 
 
 def _card(kb: KnowledgeBase, proposal: Proposal) -> _Card:
-    from co_cli.learning.summaries import doubts
+    from co_cli.learning.summaries.merging import doubts
 
     try:
         return _Card(proposal, inbox.changed_since(kb, proposal), inbox.changes(kb, proposal), None, doubts(kb, proposal))
@@ -241,7 +241,7 @@ class _Decided:
     def decide(self, proposal: Proposal, verb: str, *, seen: tuple[FileChange, ...] | None = None, reason: str = "") -> bool:
         """Accept, reject or put off one; returns whether that went well."""
         from co_cli.learning.relations.pairs import compare_accepted
-        from co_cli.learning.summaries import doubts
+        from co_cli.learning.summaries.merging import doubts
 
         # who has seen it has seen these too
         told = doubts(self._kb, proposal)[:_DOUBTS] if verb == "accept" and seen is None else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from co_cli.learning.inbox import PROPOSED, REJECTED, WAITING
-from co_cli.learning.summaries import summarize
+from co_cli.learning.summaries.merging import summarize
 from co_cli.surfaces.cli.progress import Progress
 from co_cli.surfaces.cli.terminal import counted, emit, paint, visible, warn
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from co_cli.knowledge import KnowledgeBase
-    from co_cli.learning.summaries import Merged, Summaries, Wording
+    from co_cli.learning.summaries.merging import Merged, Summaries, Wording
 
 
 def print_summaries(arguments: Namespace, kb: KnowledgeBase) -> None:

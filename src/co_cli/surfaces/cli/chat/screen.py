@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
+from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -43,6 +44,8 @@ class Screen:
         spinner = "dots" if can_show_all(sys.stdout) else "line"
         self._spinner = Spinner(spinner, style="cyan")
         self._live: Live | None = None
+        self._drawing, self._stopped = RLock(), Event()
+        """Held by whoever draws, and what ends the drawing of what moves."""
         self._pending = ""
         """The part of the answer that is not finished: a paragraph, a list, a block of code."""
         self._doing = ""
@@ -68,7 +71,7 @@ class Screen:
         """While an answer is in the making."""
         with self.busy("thinking"):
             yield
-        self._console.print()
+        self._print()
 
     def text(self, delta: str) -> None:
         """Draw a piece of the answer: what is finished stays, the rest is drawn anew with every piece."""
@@ -76,8 +79,8 @@ class Screen:
         end = _end_of_blocks(self._pending)
         if end:
             done, self._pending = self._pending[:end], self._pending[end:]
-            self._console.print(_markdown(done))
-            self._console.print()
+            self._print(_markdown(done))
+            self._print()
 
     def called(self, tool: str, arguments: Mapping[str, object]) -> None:
         """A tool begins to work."""
@@ -88,29 +91,29 @@ class Screen:
         """A tool has ended."""
         mark, colour = ("✓", "green") if done else ("✗", "yellow")
         what = self._doing if self._doing.startswith(tool) else tool
-        self._console.print(Text.assemble((mark, colour), (f" {what} ", "dim"), (f"{seconds:.1f} s", "dim")))
+        self._print(Text.assemble((mark, colour), (f" {what} ", "dim"), (f"{seconds:.1f} s", "dim")))
         if not done:
-            self._console.print(Text(f"  {visible(display)}", "yellow"))
+            self._print(Text(f"  {visible(display)}", "yellow"))
         self._do("thinking")
 
     def notice(self, text: str) -> None:
         """Something that people should know."""
-        self._console.print(Text(visible(text), "yellow"))
+        self._print(Text(visible(text), "yellow"))
 
     def remark(self, text: str) -> None:
         """Something by the way, below what was said."""
         self._flush()
-        self._console.print(Text(visible(text), "dim"))
+        self._print(Text(visible(text), "dim"))
 
     def show(self, text: str) -> None:
         """What a command of the chat has to say."""
-        self._console.print(Text(visible(text)))
+        self._print(Text(visible(text)))
 
     def failed(self, error: CoError) -> None:
         """What went wrong, and what to do next."""
-        self._console.print(Text.assemble(("error: ", "red"), visible(error.message)))
+        self._print(Text.assemble(("error: ", "red"), visible(error.message)))
         for line in filter(None, (error.details, error.hint)):
-            self._console.print(Text(visible(line), "dim"))
+            self._print(Text(visible(line), "dim"))
 
     # -------------------------------------------------------------------------------------------------------------- asking
 
@@ -121,8 +124,8 @@ class Screen:
         doing = self._doing
         self._stop()
         would = "ask another machine" if proposal.request else "change"
-        self._console.print(Text(f"{proposal.tool} would {would}:", "bold"))
-        self._console.print(_difference(proposal.text))
+        self._print(Text(f"{proposal.tool} would {would}:", "bold"))
+        self._print(_difference(proposal.text))
         try:
             return await self.keyboard.decide(proposal, self.notice)
         finally:
@@ -132,7 +135,7 @@ class Screen:
     async def confirm(self, question: str, text: str) -> bool:
         """Show what would be done, and ask."""
         assert self.keyboard is not None  # noqa: S101 - nobody is asked before the first line was typed
-        self._console.print(_difference(text))
+        self._print(_difference(text))
         return (await self.keyboard.answer(f"{question} › ")).lower() in ("y", "yes")
 
     # ------------------------------------------------------------------------------------------------------------- drawing
@@ -141,18 +144,33 @@ class Screen:
         self._doing, self._since = doing, time.monotonic()
 
     def _start(self) -> None:
-        self._live = Live(console=self._console, get_renderable=self._moving, transient=True, refresh_per_second=_REFRESHES)
+        self._live = Live(console=self._console, get_renderable=self._moving, transient=True, auto_refresh=False)
         self._live.start()
+        self._stopped = Event()
+        Thread(target=self._move, args=(self._live, self._stopped), daemon=True).start()
 
     def _stop(self) -> None:
         if self._live:
-            self._live.stop()
+            self._stopped.set()
+            with self._drawing:
+                self._live.stop()
             self._live = None
+
+    def _move(self, live: Live, stopped: Event) -> None:
+        while not stopped.wait(1 / _REFRESHES):
+            with self._drawing:
+                if not stopped.is_set():
+                    live.refresh()
+
+    def _print(self, *what: RenderableType) -> None:
+        """Draw what stays, above what moves. One at a time: rich counts the lines to be drawn over, and would lose count."""
+        with self._drawing:
+            self._console.print(*what)
 
     def _flush(self) -> None:
         pending, self._pending = self._pending, ""  # before it is drawn: what moves would be drawn once more
         if pending.strip():
-            self._console.print(_markdown(pending))
+            self._print(_markdown(pending))
 
     def _moving(self) -> RenderableType:
         """The last lines of what is not finished, above what is going on."""

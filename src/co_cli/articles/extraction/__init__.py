@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from co_cli.articles.document import (
+from co_cli.articles.extraction.document import (
     CHARACTERS,
     EMPTY,
     MEGABYTE,
@@ -24,7 +24,7 @@ from co_cli.articles.document import (
 from co_cli.errors import Invalid
 
 if TYPE_CHECKING:
-    from co_cli.articles.document import Reading
+    from co_cli.articles.extraction.document import Reading
 
 __all__ = ["Extracted", "Kind", "extract", "kinds"]
 
@@ -57,18 +57,22 @@ class Kind:
 
 
 _KINDS = (
-    Kind("html", "Pages of the web", "co_cli.articles.page:read_page", ("lxml", "lxml_html_clean", "trafilatura")),
-    Kind("pdf", "PDF documents", "co_cli.articles.pdf:read_pdf", ("pypdfium2",)),
-    Kind("image", "Pictures", "co_cli.articles.pictures:read_picture", ("PIL", "numpy", "onnxruntime", "rapidocr")),
-    Kind("docx", "DOCX documents", "co_cli.articles.office:read_docx", ("lxml", "mammoth")),
-    Kind("pptx", "Presentations", "co_cli.articles.office:read_pptx", ("lxml", "pptx")),
-    Kind("xlsx", "Spreadsheets", "co_cli.articles.office:read_sheets", ("lxml", "python_calamine")),
-    Kind("epub", "EPUB books", "co_cli.articles.epub:read_epub", ("lxml",)),
-    Kind("mail", "Messages", "co_cli.articles.mail:read_mail", ("lxml",)),
-    Kind("markdown", "Markdown files", "co_cli.articles.plain:read_markdown", apart=False),
-    Kind("notebook", "Notebooks", "co_cli.articles.plain:read_notebook", apart=False),
-    Kind("code", "Source code and data", "co_cli.articles.plain:read_code", apart=False),
-    Kind("text", "Plain texts", "co_cli.articles.plain:read_text", apart=False),
+    Kind(
+        "html", "Pages of the web", "co_cli.articles.extraction.page:read_page", ("lxml", "lxml_html_clean", "trafilatura")
+    ),
+    Kind("pdf", "PDF documents", "co_cli.articles.extraction.pdf:read_pdf", ("pypdfium2",)),
+    Kind(
+        "image", "Pictures", "co_cli.articles.extraction.pictures:read_picture", ("PIL", "numpy", "onnxruntime", "rapidocr")
+    ),
+    Kind("docx", "DOCX documents", "co_cli.articles.extraction.office:read_docx", ("lxml", "mammoth")),
+    Kind("pptx", "Presentations", "co_cli.articles.extraction.office:read_pptx", ("lxml", "pptx")),
+    Kind("xlsx", "Spreadsheets", "co_cli.articles.extraction.office:read_sheets", ("lxml", "python_calamine")),
+    Kind("epub", "EPUB books", "co_cli.articles.extraction.epub:read_epub", ("lxml",)),
+    Kind("mail", "Messages", "co_cli.articles.extraction.mail:read_mail", ("lxml",)),
+    Kind("markdown", "Markdown files", "co_cli.articles.extraction.plain:read_markdown", apart=False),
+    Kind("notebook", "Notebooks", "co_cli.articles.extraction.plain:read_notebook", apart=False),
+    Kind("code", "Source code and data", "co_cli.articles.extraction.plain:read_code", apart=False),
+    Kind("text", "Plain texts", "co_cli.articles.extraction.plain:read_text", apart=False),
 )
 
 
@@ -79,7 +83,7 @@ def kinds() -> tuple[Kind, ...]:
 
 def extract(raw: bytes, *, name: str = "", content_type: str = "", charset: str = "", base_url: str = "") -> Extracted:
     """The text of a document as Markdown; a ``CoError`` says why there is none."""
-    from co_cli.articles.recognition import recognise
+    from co_cli.articles.extraction.recognition import recognise
 
     if not raw.strip(b"\0 \t\r\n\f\v"):
         raise Invalid("This document is empty.", "Add one with something in it.", code=EMPTY)
@@ -91,7 +95,7 @@ def extract(raw: bytes, *, name: str = "", content_type: str = "", charset: str 
     if kind.missing:
         raise missing(kind.title, kind.missing)
     if kind.apart:
-        from co_cli.articles.reader import read_apart
+        from co_cli.articles.extraction.reader import read_apart
 
         found = read_apart(kind.reading, original)
     else:
@@ -100,7 +104,7 @@ def extract(raw: bytes, *, name: str = "", content_type: str = "", charset: str 
 
 
 def _finished(kind: Kind, original: Original, found: Extracted) -> Extracted:
-    from co_cli.articles.cleaning import clean, one_line, shortened
+    from co_cli.articles.extraction.cleaning import clean, one_line, shortened
 
     markdown = clean(found.markdown)
     if not markdown.strip():

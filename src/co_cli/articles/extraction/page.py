@@ -10,10 +10,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from co_cli.articles.document import PAGE_SOURCE_LIMIT, Extracted, no_text, too_large
+from co_cli.articles.extraction.document import PAGE_SOURCE_LIMIT, Extracted, no_text, too_large
 
 if TYPE_CHECKING:
-    from co_cli.articles.document import Original, SignOfLife
+    from co_cli.articles.extraction.document import Original, SignOfLife
 
 _HEAD = 4096
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
@@ -40,7 +40,7 @@ _SHORT, _FEW, _MOSTLY = 80, 2, 0.7
 
 def read_page(original: Original, alive: SignOfLife) -> Extracted:
     """The main text of a page, with its headings, links, lists, tables and code."""
-    from co_cli.articles.rendering import rendered
+    from co_cli.articles.extraction.rendering import rendered
 
     if len(original.raw) > PAGE_SOURCE_LIMIT:
         raise too_large("page", f"its HTML has more than {PAGE_SOURCE_LIMIT // 1024 // 1024} MB")
@@ -73,7 +73,7 @@ def page_tree(original: Original) -> Any:  # noqa: ANN401 - an element of lxml, 
     """The tree of a page, whatever its encoding and however broken its tags; ``None`` where there is nothing."""
     from lxml import etree, html
 
-    from co_cli.articles.encoding import decoded
+    from co_cli.articles.extraction.encoding import decoded
 
     head = original.raw[:_HEAD]
     said = _CHARSET.search(head) or _XML_CHARSET.search(head)
@@ -97,7 +97,7 @@ def prepare(tree: Any) -> None:  # noqa: ANN401
 
     from lxml import etree
 
-    from co_cli.articles.rendering import language_of
+    from co_cli.articles.extraction.rendering import language_of
 
     for element in list(tree.iter(etree.Element)):
         if element.getparent() is None or element.tag in ("body", "head"):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from co_cli.articles.cleaning import page_mark
-from co_cli.articles.document import PAGES, PIXELS, Extracted, broken, listed, missing, no_text, too_large
+from co_cli.articles.extraction.cleaning import page_mark
+from co_cli.articles.extraction.document import PAGES, PIXELS, Extracted, broken, listed, missing, no_text, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from co_cli.articles.document import Original, SignOfLife
+    from co_cli.articles.extraction.document import Original, SignOfLife
 
 PACKAGES = ("PIL", "numpy", "onnxruntime", "rapidocr")
 HINT = "OCR reads them: pip install 'co-cli[articles]'"

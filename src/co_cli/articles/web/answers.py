@@ -19,16 +19,16 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from co_cli import __version__
-from co_cli.articles.reach import machines
-from co_cli.articles.robots import PRODUCT
+from co_cli.articles.web.reach import machines
+from co_cli.articles.web.robots import PRODUCT
 from co_cli.errors import Denied, Unavailable
 from co_cli.files import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from co_cli.articles.addresses import Address
-    from co_cli.articles.policy import Policy
+    from co_cli.articles.web.addresses import Address
+    from co_cli.articles.web.policy import Policy
 
 USER_AGENT = f"{PRODUCT}/{__version__} (+fetches single pages that a person or their agent asks for; no crawler)"
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.articles.addresses import DEFAULT_PORTS, read_address
+from co_cli.articles.web.addresses import DEFAULT_PORTS, read_address
 from co_cli.errors import CoError, Denied, Invalid, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from co_cli.articles.addresses import Address
+    from co_cli.articles.web.addresses import Address
 
     Resolve = Callable[[str, int], Sequence[str]]
 

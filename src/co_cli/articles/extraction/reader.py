@@ -17,14 +17,14 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
-from co_cli.articles.document import MEGABYTE, TOO_SLOW, Extracted, Original, broken, too_large
+from co_cli.articles.extraction.document import MEGABYTE, TOO_SLOW, Extracted, Original, broken, too_large
 from co_cli.errors import CoError, Corrupt, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
-    from co_cli.articles.document import Reading
+    from co_cli.articles.extraction.document import Reading
 
 PATIENCE = 120.0
 """Seconds without a sign of life after which the reading of a document is given up."""
@@ -47,7 +47,7 @@ _SETTINGS = {
     "OPENCV_FOR_THREADS_NUM": "2",
     "PYTHONWARNINGS": "ignore",
 }
-_START = "from co_cli.articles.reader import serve; serve()"
+_START = "from co_cli.articles.extraction.reader import serve; serve()"
 _TAKEN, _ALIVE = b'{"taken": true}\n', b'{"alive": true}\n'
 _ATTEMPTS = 2
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from co_cli.articles.document import CHARACTERS, Extracted
-from co_cli.articles.encoding import decoded
+from co_cli.articles.extraction.document import CHARACTERS, Extracted
+from co_cli.articles.extraction.encoding import decoded
 
 if TYPE_CHECKING:
-    from co_cli.articles.document import Original, SignOfLife
+    from co_cli.articles.extraction.document import Original, SignOfLife
 
 _HEADING = re.compile(r"^#[ \t]+(\S[^\n]*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _WIDEST = 4
@@ -57,8 +57,8 @@ def read_markdown(original: Original, alive: SignOfLife) -> Extracted:  # noqa: 
 
 def read_code(original: Original, alive: SignOfLife) -> Extracted:  # noqa: ARG001
     """Source code or data, as one block that names its language."""
-    from co_cli.articles.cleaning import clean, fenced
-    from co_cli.articles.recognition import language_of
+    from co_cli.articles.extraction.cleaning import clean, fenced
+    from co_cli.articles.extraction.recognition import language_of
 
     text, encoding = decoded(_beginning(original.raw), original.charset)
     name = original.name.replace("\\", "/").rpartition("/")[2]
@@ -70,7 +70,7 @@ def read_notebook(original: Original, alive: SignOfLife) -> Extracted:
     """The texts and the code of a notebook, in their order; what the code put out is left out."""
     import json
 
-    from co_cli.articles.cleaning import clean, fenced
+    from co_cli.articles.extraction.cleaning import clean, fenced
 
     text, encoding = decoded(original.raw, original.charset)
     try:

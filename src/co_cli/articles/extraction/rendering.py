@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from co_cli.articles.cleaning import fenced
+from co_cli.articles.extraction.cleaning import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

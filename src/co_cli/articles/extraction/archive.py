@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from co_cli.articles.document import MEGABYTE, UNPACKED_LIMIT, Extracted, broken, encrypted, too_large
+from co_cli.articles.extraction.document import MEGABYTE, UNPACKED_LIMIT, Extracted, broken, encrypted, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

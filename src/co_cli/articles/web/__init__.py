@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from co_cli.articles.addresses import canonical, read_address
-from co_cli.articles.answers import Clock, asked, broken
-from co_cli.articles.policy import Policy, policy
-from co_cli.articles.robots import LARGEST, Rules, read_rules
+from co_cli.articles.web.addresses import canonical, read_address
+from co_cli.articles.web.answers import Clock, asked, broken
+from co_cli.articles.web.policy import Policy, policy
+from co_cli.articles.web.robots import LARGEST, Rules, read_rules
 from co_cli.errors import CoError, Denied, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from co_cli.articles.addresses import Address
-    from co_cli.articles.answers import Answer
+    from co_cli.articles.web.addresses import Address
+    from co_cli.articles.web.answers import Answer
 
 __all__ = ["DEAD_LINK", "Fetched", "Policy", "canonical", "fetch", "policy"]
 

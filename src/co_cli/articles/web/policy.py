@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from co_cli.articles.reach import Allowed, read_allowed, system_addresses
-from co_cli.articles.robots import Known
+from co_cli.articles.web.reach import Allowed, read_allowed, system_addresses
+from co_cli.articles.web.robots import Known
 
 if TYPE_CHECKING:
-    from co_cli.articles.reach import Resolve
+    from co_cli.articles.web.reach import Resolve
     from co_cli.settings import Settings
 
 MEGABYTE = 1_000_000

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from co_cli.articles.archive import Archive
-from co_cli.articles.document import CHARACTERS, Extracted, Original, broken, encrypted, no_text
+from co_cli.articles.extraction.archive import Archive
+from co_cli.articles.extraction.document import CHARACTERS, Extracted, Original, broken, encrypted, no_text
 
 if TYPE_CHECKING:
-    from co_cli.articles.document import SignOfLife
+    from co_cli.articles.extraction.document import SignOfLife
 
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 """Ways to hide fonts from copying, which leave the text alone."""
@@ -68,8 +68,8 @@ def _package(archive: Archive) -> tuple[str, Any]:
 
 
 def _chapter(content: bytes | None) -> str | None:
-    from co_cli.articles.page import page_tree, prepare
-    from co_cli.articles.rendering import rendered
+    from co_cli.articles.extraction.page import page_tree, prepare
+    from co_cli.articles.extraction.rendering import rendered
 
     if content is None:
         return None

@@ -10,12 +10,22 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
-from co_cli.articles import pictures
-from co_cli.articles.cleaning import clean, one_line, page_mark, shortened, without_page_marks
-from co_cli.articles.document import CHARACTERS, OCR_SECONDS, PAGES, Extracted, broken, count, encrypted, listed, no_text
+from co_cli.articles.extraction import pictures
+from co_cli.articles.extraction.cleaning import clean, one_line, page_mark, shortened, without_page_marks
+from co_cli.articles.extraction.document import (
+    CHARACTERS,
+    OCR_SECONDS,
+    PAGES,
+    Extracted,
+    broken,
+    count,
+    encrypted,
+    listed,
+    no_text,
+)
 
 if TYPE_CHECKING:
-    from co_cli.articles.document import Original, SignOfLife
+    from co_cli.articles.extraction.document import Original, SignOfLife
 
 _DOTS = 200
 """Dots an inch at which a page is drawn to be looked at."""

@@ -13,7 +13,7 @@ from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
-from co_cli.articles.addresses import spelled
+from co_cli.articles.web.addresses import spelled
 
 PRODUCT = "co-cli"
 LARGEST = 500 * 1024

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from co_cli.articles.document import UNKNOWN_KIND, broken, encrypted
-from co_cli.articles.encoding import is_binary
+from co_cli.articles.extraction.document import UNKNOWN_KIND, broken, encrypted
+from co_cli.articles.extraction.encoding import is_binary
 from co_cli.errors import Invalid
 
 if TYPE_CHECKING:
-    from co_cli.articles.document import Original
+    from co_cli.articles.extraction.document import Original
 
 _HEAD = 64 * 1024
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -166,7 +166,7 @@ def _old_office(raw: bytes) -> str:
 
 def _text(original: Original) -> str:
     """The kind of a text: what it begins with, then what was said about it."""
-    from co_cli.articles.encoding import decoded
+    from co_cli.articles.extraction.encoding import decoded
 
     head = decoded(original.raw[: _HEAD // 4 * 4], original.charset)[0].lstrip("\ufeff \t\r\n")
     media, suffix = media_type(original), suffix_of(original.name)

@@ -11,12 +11,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from co_cli.articles.archive import Archive, properties
-from co_cli.articles.cleaning import one_line, page_mark, without_page_marks
-from co_cli.articles.document import CHARACTERS, PAGES, ROWS, Extracted, broken, count, encrypted, no_text
+from co_cli.articles.extraction.archive import Archive, properties
+from co_cli.articles.extraction.cleaning import one_line, page_mark, without_page_marks
+from co_cli.articles.extraction.document import CHARACTERS, PAGES, ROWS, Extracted, broken, count, encrypted, no_text
 
 if TYPE_CHECKING:
-    from co_cli.articles.document import Original, SignOfLife
+    from co_cli.articles.extraction.document import Original, SignOfLife
 
 _STYLES = """
 p[style-name='Title'] => h1:fresh
@@ -39,7 +39,7 @@ def read_docx(original: Original, alive: SignOfLife) -> Extracted:
     import mammoth
     from lxml import html
 
-    from co_cli.articles.rendering import rendered
+    from co_cli.articles.extraction.rendering import rendered
 
     archive = Archive(original.raw, "DOCX document")
     archive.check()
@@ -82,7 +82,7 @@ def read_pptx(original: Original, alive: SignOfLife) -> Extracted:
 
 
 def _slide(slide: Any) -> list[str]:  # noqa: ANN401 - python-pptx has no types
-    from co_cli.articles.rendering import harmless
+    from co_cli.articles.extraction.rendering import harmless
 
     title = slide.shapes.title
     blocks = []
@@ -99,7 +99,7 @@ def _slide(slide: Any) -> list[str]:  # noqa: ANN401 - python-pptx has no types
 
 
 def _shape(shape: Any, depth: int) -> list[str]:  # noqa: ANN401
-    from co_cli.articles.rendering import harmless, table
+    from co_cli.articles.extraction.rendering import harmless, table
 
     if hasattr(shape, "shapes"):
         return [block for inner in shape.shapes for block in _shape(inner, depth + 1)] if depth < _GROUPS else []
@@ -167,7 +167,7 @@ def read_sheets(original: Original, alive: SignOfLife) -> Extracted:
 
 def _sheet(sheet: Any, left: int) -> tuple[str, int, bool]:  # noqa: ANN401
     """A sheet as a table, how many cells were looked at, and whether it is all of it."""
-    from co_cli.articles.rendering import table
+    from co_cli.articles.extraction.rendering import table
 
     rows: list[list[str]] = []
     seen = size = 0

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from co_cli.articles.cleaning import one_line
-from co_cli.articles.document import Extracted, Original, broken, no_text
+from co_cli.articles.extraction.cleaning import one_line
+from co_cli.articles.extraction.document import Extracted, Original, broken, no_text
 
 if TYPE_CHECKING:
     from email.message import EmailMessage
 
-    from co_cli.articles.document import SignOfLife
+    from co_cli.articles.extraction.document import SignOfLife
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _KILOBYTE, _MEGABYTE = 1024, 1024 * 1024
@@ -72,8 +72,8 @@ def _text(message: EmailMessage) -> str:
     html: Any = message.get_body(preferencelist=("html",))
     if html is None:
         return ""
-    from co_cli.articles.page import page_tree, prepare
-    from co_cli.articles.rendering import rendered
+    from co_cli.articles.extraction.page import page_tree, prepare
+    from co_cli.articles.extraction.rendering import rendered
 
     tree = page_tree(Original(html.get_payload(decode=True) or b"", charset=html.get_content_charset("")))
     if tree is None:
@@ -83,8 +83,8 @@ def _text(message: EmailMessage) -> str:
 
 
 def _content(part: Any) -> str:  # noqa: ANN401 - a part of a message
-    from co_cli.articles.cleaning import without_page_marks
-    from co_cli.articles.encoding import decoded
+    from co_cli.articles.extraction.cleaning import without_page_marks
+    from co_cli.articles.extraction.encoding import decoded
 
     return without_page_marks(decoded(part.get_payload(decode=True) or b"", part.get_content_charset(""))[0].strip())
 
