@@ -239,6 +239,18 @@ def test_what_the_inbox_said_of_a_purged_note_is_gone_from_the_journal(kb: Knowl
     assert [each.refs for each in proposals(kb).proposals] == [("2",)]
 
 
+@pytest.mark.parametrize("in_global", [False, True])
+def test_what_was_proposed_for_a_purged_topic_is_gone_too(kb: KnowledgeBase, in_global: bool) -> None:
+    kb.write_topic("gates", "The north gate.", in_global=in_global)
+    vault, ref = ("global", "g:topic:gates") if in_global else ("project", "topic:gates")
+    propose(kb, [Proposal("update", vault, "topic", "The zanzibar gate.", {"name": "gates"})])
+    reject(kb, proposals(kb).proposals[0])
+
+    kb.purge(ref)
+
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+
+
 def test_a_draft_that_still_waits_with_the_words_of_a_purged_note_is_named(kb: KnowledgeBase) -> None:
     propose(kb, [Proposal("draft", "global", "save", "The zanzibar gate.")])
     kb.save("The zanzibar gate.")

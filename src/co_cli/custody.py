@@ -61,7 +61,7 @@ def _proposals_about(vault: Vault, refs: set[str]) -> Iterator[tuple[str, bytes]
 
     folder = os.path.join(vault.root, INBOX)
     for path, raw in documents(folder, []) if os.path.isdir(folder) else ():
-        if purge.refs_in(raw) & refs:
+        if purge.refs_in(raw, "g:" if vault.name == GLOBAL else "") & refs:
             yield path, raw
 
 
