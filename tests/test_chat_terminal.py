@@ -113,6 +113,7 @@ def test_what_was_said_is_drafted_at_the_end_and_asked_about_at_once(kb: Knowled
         seen.type(CTRL_D)
         seen.wait_to_see("1 draft waits for your yes")
         seen.wait_to_see("Accept?")
+        assert "␛" not in seen.shown  # colours, and no signs that make them
         assert kept(kb) == []
         seen.type(f"y{ENTER}")
         assert seen.end() == 0
