@@ -265,8 +265,9 @@ def test_a_mark_does_not_have_the_same_page_sent_again(co: Co, site: Site, kb: K
     assert (kb.details(after).etag, kb.original(after)) == ('"one"', HERONS)
 
 
-def test_a_markdown_file_that_calls_itself_private_stays_private(co: Co, docs: Path, vault: Path) -> None:
-    (docs / "birds" / "nest.md").write_text("---\nprivate: true\n---\nThe nest is behind the mill.\n")
+@pytest.mark.parametrize("header", ["private: true", "title: {{ title }}: [\nprivate: true"], ids=["plain", "of a template"])
+def test_a_markdown_file_that_calls_itself_private_stays_private(header: str, co: Co, docs: Path, vault: Path) -> None:
+    (docs / "birds" / "nest.md").write_text(f"---\n{header}\n---\nThe nest is behind the mill.\n")
     co("article", "add", "docs/birds/nest.md")
     (note,) = co.json("article", "list")["articles"]
     assert note["private"]
