@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from commands import Co
 
+from co_cli.attachment import Attachment
 from co_cli.errors import Conflict, NotFound
 from co_cli.knowledge import KnowledgeBase, open_knowledge_at
 from co_cli.learning.inbox import Evidence, Proposal, accept, proposals, propose, reject
@@ -79,6 +80,20 @@ def test_topics_are_promoted_under_their_names(kb: KnowledgeBase) -> None:
 
     assert moved.after.ref == "g:topic:review"
     assert kb.topic("review").body == "Look twice."
+
+
+def test_an_article_is_promoted_with_its_original(kb: KnowledgeBase) -> None:
+    original = Attachment("report.pdf", b"%PDF of a report")
+    note = kb.save_article("The report.", source="https://example.org/report.pdf", title="Report", attachment=original).note
+
+    (moved,) = kb.promote(note.ref)
+
+    assert moved.after.ref == "g:article:report"
+    assert kb.original(moved.after) == original.raw
+    assert not list(Path(kb.vault("project").root).rglob("report-*.pdf"))
+    kb.demote("g:article:report")
+    assert kb.original(kb.get("article:report")) == original.raw
+    assert not list(Path(kb.vault("global").root).rglob("report-*.pdf"))
 
 
 def test_the_command_says_where_a_note_is_now(co: Co) -> None:
@@ -222,6 +237,18 @@ def test_what_the_inbox_said_of_a_purged_note_is_gone_from_the_journal(kb: Knowl
     assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
     kb.undo(next(entry.id for entry in kb.log() if entry.change.summary.startswith("rejected")))
     assert [each.refs for each in proposals(kb).proposals] == [("2",)]
+
+
+@pytest.mark.parametrize("in_global", [False, True])
+def test_what_was_proposed_for_a_purged_topic_is_gone_too(kb: KnowledgeBase, in_global: bool) -> None:
+    kb.write_topic("gates", "The north gate.", in_global=in_global)
+    vault, ref = ("global", "g:topic:gates") if in_global else ("project", "topic:gates")
+    propose(kb, [Proposal("update", vault, "topic", "The zanzibar gate.", {"name": "gates"})])
+    reject(kb, proposals(kb).proposals[0])
+
+    kb.purge(ref)
+
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
 
 
 def test_a_draft_that_still_waits_with_the_words_of_a_purged_note_is_named(kb: KnowledgeBase) -> None:

@@ -190,21 +190,24 @@ def _origins(texts: Iterable[str]) -> set[tuple[str, str]]:
     return found
 
 
-def refs_in(raw: bytes) -> set[str]:
-    """The refs of the notes that a proposal names."""
+def refs_in(raw: bytes, mark: str = "") -> set[str]:
+    """The refs of the notes that a proposal names; the topic that it would write has the mark of its vault."""
     try:
         fields = parse_frontmatter(raw.decode("utf-8"))[0]
     except ValueError:  # it names nothing that could be read
         return set()
     evidence = fields.get("evidence")
     lists = (fields.get("refs"), evidence.get("refs") if isinstance(evidence, dict) else None)
-    return {str(ref).removeprefix("p:") for each in lists if isinstance(each, list) for ref in each}
+    named = {str(ref).removeprefix("p:") for each in lists if isinstance(each, list) for ref in each}
+    return named | ({f"{mark}topic:{fields.get('name')}"} if fields.get("action") == "topic" else set())
 
 
 def _with_proposals(vault: Vault, trail: Trail) -> Trail:
     """A trail with the proposals that somebody has answered, and that named the note while it was there, or quote it."""
     numbers = {number for text in trail.texts for number in claimed_ids(text.encode("utf-8", "replace"))}
-    refs = {f"g:{number}" if vault.name == GLOBAL else str(number) for number in numbers}
+    mark = "g:" if vault.name == GLOBAL else ""
+    refs = {f"{mark}{number}" for number in numbers}
+    refs |= {f"{mark}topic:{path[:-3].rpartition('/')[2]}" for path in trail.paths if FOLDERS[TOPIC] in path.split("/")}
     telling = _telling(trail.texts)
     steps = {number: set(paths) for number, paths in trail.steps.items()}
     for change in vault.journal.changes():
@@ -214,7 +217,7 @@ def _with_proposals(vault: Vault, trail: Trail) -> Trail:
         for step in _steps(vault.journal, change.number):
             images = (image for image in (step.before, step.after) if isinstance(image, bytes))
             if step.path.startswith(_INBOX) and any(
-                (alive and refs & refs_in(image)) or any(each in image for each in telling) for image in images
+                (alive and refs & refs_in(image, mark)) or any(each in image for each in telling) for image in images
             ):
                 steps.setdefault(change.number, set()).add(step.path)
     return trail._replace(steps={number: frozenset(paths) for number, paths in steps.items()})

@@ -13,14 +13,14 @@ from co_cli.errors import CoError
 from co_cli.languages import language_name
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
 from co_cli.learning.summaries.summary import parse, statements_of, was_merged
-from co_cli.note import MEMORY, fold, instant, is_expired
+from co_cli.note import GLOBAL, MEMORY, claimed_ids, fold, instant, is_expired
 from co_cli.succession import stands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from co_cli.embedding import Embedder
-    from co_cli.knowledge import KnowledgeBase, Note, Problem
+    from co_cli.knowledge import FileChange, KnowledgeBase, Note, Problem
     from co_cli.learning.inbox import Outcome
     from co_cli.learning.proposal import Proposal
     from co_cli.learning.relations import Relation, Said
@@ -146,6 +146,17 @@ def compare(kb: KnowledgeBase, note: Note, *, private: bool = True) -> Report:
     pairs = zip(found, outcomes, strict=True)
     told = [pair for pair in pairs if (private or not pair[0].private) and not is_settled(pair[1])]
     return Report(tuple(sentence(*pair) for pair in told[:_TOLD]), tuple(as_pair(*pair) for pair in told))
+
+
+def compare_accepted(kb: KnowledgeBase, proposal: Proposal, changes: Iterable[FileChange]) -> Report:
+    """The same for a memory that is new by the yes to a proposal."""
+    from co_cli.learning.proposal import SAVE
+
+    made = [change.after for change in changes if change.before is None and change.after]
+    numbers = claimed_ids(made[0]) if proposal.action == SAVE and len(made) == 1 else ()
+    for number in numbers:
+        return compare(kb, kb.named(f"{'g' if proposal.vault == GLOBAL else 'p'}:{number}"))
+    return Report()
 
 
 def _related(one: Note, other: Note, relation: Relation) -> Related | None:
