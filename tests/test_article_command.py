@@ -192,7 +192,12 @@ def test_hidden_files_links_and_the_folders_of_tools_are_passed_by(co: Co, docs:
     (docs / "link.md").symlink_to(tmp_path / "outside" / "secret.md")
     (docs / "loop").symlink_to(docs)
     os.mkfifo(docs / "pipe.md")
-    assert set(outcomes(co.json("article", "add", "docs"))) == {"herons.md", "plan.txt", "storks.html"}
+    found = outcomes(co.json("article", "add", "docs"))
+    assert {name for name, outcome in found.items() if outcome == "added"} == {"herons.md", "plan.txt", "storks.html"}
+    assert {name for name, outcome in found.items() if outcome == "skipped"} == {"link", "link.md", "loop"}, (
+        "links are named"
+    )
+    assert co("article", "add", "docs/link.md") == 0, "who names one means what it leads to"
 
 
 def test_a_file_may_be_called_anything(co: Co, docs: Path) -> None:
