@@ -46,6 +46,12 @@ class Statement(NamedTuple):
     line: int
 
 
+def check_is_text(path: str) -> None:
+    """Raise ``Invalid`` for a file that was named and cannot be Markdown: data would only become an odd topic."""
+    if not path.lower().endswith(_TEXTS):
+        raise Invalid(f"{path} is no Markdown file.", f"Name a folder, or a file that ends in {', '.join(_TEXTS)}.")
+
+
 def documents_in(
     top: str, tag: str, *, as_what: str = TOPICS, write: Callable[[str], str] | None = None, inline_tags: bool = False
 ) -> tuple[list[str], list[Item]]:
@@ -53,8 +59,7 @@ def documents_in(
     if as_what not in (TOPICS, MEMORIES):
         raise Invalid(f"Texts cannot become {as_what!r}.", f"They become {TOPICS} or {MEMORIES}.")
     if not os.path.isdir(top):
-        if not top.lower().endswith(_TEXTS):
-            raise Invalid(f"{top} is no Markdown file.", f"Name a folder, or a file that ends in {', '.join(_TEXTS)}.")
+        check_is_text(top)
         files, others = [top], 0
     else:
         files = list(walk(top, _is_markdown))

@@ -242,9 +242,19 @@ def proposed(kb: KnowledgeBase, found: tuple[Related, ...]) -> tuple[Outcome | N
         return ()
     from co_cli.learning.inbox import propose
 
-    wanted = [proposal_of(related) for related in found]
+    replaced = _to_be_replaced(kb)
+    wanted = [None if replaced.get(each.other.ref, each.note.ref) != each.note.ref else proposal_of(each) for each in found]
     outcomes = iter(propose(kb, [proposal for proposal in wanted if proposal]))
     return tuple(next(outcomes) if proposal else None for proposal in wanted)
+
+
+def _to_be_replaced(kb: KnowledgeBase) -> dict[str, str]:
+    """The memories that another is to take the place of, once somebody says yes: no second one can."""
+    from co_cli.learning.inbox import proposals
+    from co_cli.learning.proposal import SUPERSEDE
+
+    waiting = [each for each in proposals(kb).proposals if each.action == SUPERSEDE]
+    return {ref.removeprefix("p:"): str(each.fields.get("by", "")) for each in waiting for ref in each.refs}
 
 
 def sentence(related: Related, outcome: Outcome | None) -> str:
@@ -312,7 +322,8 @@ def check(kb: KnowledgeBase, *, dry_run: bool = False, progress: Callable[[str, 
     notes = [note for note in listing.notes if not is_expired(note) and stands(kb.vault(note.vault), note)]
     candidates = Candidates([said_by(note) for note in notes], progress)
     found = []
-    for one, other in candidates.pairs():
+    for pair in candidates.pairs():
+        one, other = sorted(pair, key=lambda place: _newest_first(notes[place]))  # as it is when the newer is saved
         relation = judge(candidates.statements[one], candidates.statements[other], near=candidates.near)
         related = _related(notes[one], notes[other], relation)
         if related:
