@@ -25,7 +25,7 @@ NOBODY = 65534
 # For scripts that have to be refused something: rights do not bind root, so root becomes somebody else. What co imports only
 # when it needs it, it imports in a life before that, since nobody may be allowed to read the interpreter's files either.
 AS_NOBODY = f"""
-import difflib, hashlib, json, os, pathlib, stat, sys, tempfile
+import array, difflib, hashlib, json, os, pathlib, stat, sys, tempfile
 import yaml
 from co_cli import CoError, open_knowledge
 
