@@ -26,14 +26,14 @@ def label(one: str, other: str) -> str:
 
 
 def test_the_set_is_large_balanced_and_half_of_it_was_kept_from_the_rules():
-    for part, least in zip(PARTS, (50, 40), strict=True):
+    for part, least in zip(PARTS, (50, 40, 15, 15), strict=True):
         counts = [sum(pair.label == each for pair in PAIRS if pair.part == part) for each in LABELS]
         assert min(counts) >= least
         assert max(counts) < 1.7 * min(counts)
     assert len({frozenset(pair[:2]) for pair in PAIRS}) == len(PAIRS)
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PARTS[:2])
 def test_contradictions_are_found_and_few_are_claimed_that_are_none(part: str):
     measured = {each.label: each for each in relations([pair for pair in PAIRS if pair.part == part])}
     assert measured[CONTRADICTION].precision >= 0.9

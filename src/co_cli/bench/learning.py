@@ -1,7 +1,8 @@
 """How well the rules of learning judge, on what people have labelled.
 
 Owns the labelled set of statements that lies beside this file, and the measures. The set was written for this project; the
-rules were made on one part of it, and are measured on the other as well.
+rules were made on one part of it, and are measured on another that was held out, and on those of two people who did not know
+the rules when they wrote them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from co_cli.bench.figures import Progress
 
-PARTS = ("develop", "held-out")
+PARTS = ("develop", "held-out", "other hand", "second hand")
 _PAIRS = "statement_pairs.jsonl"
 _PRECISION, _RECALL = 0.9, 0.7
 _DAY = "2026-03-05T10:00:00+00:00"

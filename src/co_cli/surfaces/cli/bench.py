@@ -94,9 +94,13 @@ def _learning(arguments: Namespace, sizes: list[int], progress: Progress) -> Non
     """Print how well the rules judge, and what it takes to compare all memories."""
     from co_cli.bench import drafting, learning
 
-    judged = [] if arguments.utterances else learning.relations(learning.load_pairs(arguments.pairs), progress)
-    judged += [] if arguments.pairs else drafting.measure_drafting(drafting.load_utterances(arguments.utterances))
-    figures = [] if arguments.pairs or arguments.utterances else learning.checking(sizes, progress)
+    everything = not (arguments.pairs or arguments.utterances)
+    judged = []
+    if everything or arguments.pairs:
+        judged += learning.relations(learning.load_pairs(arguments.pairs), progress)
+    if everything or arguments.utterances:
+        judged += drafting.measure_drafting(drafting.load_utterances(arguments.utterances))
+    figures = learning.checking(sizes, progress) if everything else []
     headings = {name: name.replace("us_each", "µs each").replace("_", " ") for name in learning.Judged.__slots__}
     rows = ("| " + " | ".join(_cell(getattr(row, name)) for name in headings) + " |" for row in judged)
     rules = ("---" if name in ("what", "part", "label", "promised", "kept") else "---:" for name in headings)
