@@ -101,6 +101,7 @@ def test_the_command_says_where_a_note_is_now(co: Co) -> None:
 
     assert co("promote", "1") == 0
     assert co.out.startswith("✓ 1 is g:1: Use pathlib.\n")
+    assert co.out.endswith("`co undo`, twice, takes it back.\n")
     assert co("promote", "g:1") == 4
     assert "for all projects already" in co.err
     assert co("promote", "77") == 3
