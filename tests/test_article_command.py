@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import documents
 import pytest
 from commands import Co
+from terminals import terminal
 from websites import Site, page, redirect, website
 
 from co_cli import KnowledgeBase
@@ -250,6 +252,22 @@ def test_real_documents_of_each_kind_are_found_by_what_they_say_and_where(co: Co
     for name, (_, words, number) in files.items():
         first = co.json("recall", words)["results"][0]
         assert (co.json("article", "show", first["ref"])["source"], first.get("page") or 0) == (name, number)
+
+
+def test_ctrl_c_keeps_what_was_read_and_says_how_to_go_on(co: Co, site: Site, docs: Path, kb: KnowledgeBase) -> None:
+    def late(connection: socket.socket) -> None:
+        time.sleep(0.6)
+        connection.sendall(page(HERONS, Content_Type="text/html"))
+
+    site.pages["/late"] = late
+    site.pages["/never"] = lambda _connection: time.sleep(20)
+    with terminal("article", "add", "docs", f"{site.url}/late", f"{site.url}/never") as seen:
+        seen.wait_for("reading ")
+        seen.wait_for("4 of 5")
+        seen.interrupt()
+        assert seen.end() == 130
+    assert "What was taken in stays. The same command goes on from there." in seen.shown
+    assert len(kb.articles().notes) == 4
 
 
 def test_a_document_that_cannot_be_read_is_a_line_and_nothing_else(co: Co, docs: Path, vault: Path) -> None:
