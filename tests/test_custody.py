@@ -101,6 +101,7 @@ def test_the_command_says_where_a_note_is_now(co: Co) -> None:
 
     assert co("promote", "1") == 0
     assert co.out.startswith("✓ 1 is g:1: Use pathlib.\n")
+    assert co.out.endswith("`co undo`, twice, takes it back.\n")
     assert co("promote", "g:1") == 4
     assert "for all projects already" in co.err
     assert co("promote", "77") == 3
@@ -207,6 +208,16 @@ def test_a_note_is_followed_to_the_other_vault_and_back(kb: KnowledgeBase) -> No
     assert not purged.remains
     assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
     assert [note.body for note in kb.list().notes] == ["Another."]
+
+
+def test_an_article_is_followed_to_the_other_vault_with_its_original(kb: KnowledgeBase) -> None:
+    Path(kb.places.project).mkdir(exist_ok=True)
+    kb.save_article("The zanzibar page.", source="page.txt", attachment=Attachment("page.txt", b"The zanzibar original."))
+    kb.promote("article:page")
+
+    assert not kb.purge("g:article:page").remains
+
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
 
 
 def test_a_note_that_lives_on_in_the_other_vault_is_left_there_and_named(kb: KnowledgeBase) -> None:

@@ -33,9 +33,9 @@ def test_the_labelled_set_is_large_and_half_of_it_holds_nothing_to_keep() -> Non
 @pytest.mark.parametrize("part", [SEEN, HELD_OUT, OTHER_HAND, SECOND_HAND])
 def test_nine_of_ten_drafts_are_right_and_most_facts_are_found(part: str) -> None:
     drafts, categories = (row for row in measure_drafting(load_utterances()) if row.part == part)
-    assert drafts.precision >= 0.9
+    assert drafts.precision >= 0.95
     assert drafts.kept
-    assert drafts.recall >= 0.5
+    assert drafts.recall >= (0.8 if part == OTHER_HAND else 0.9)
     assert categories.precision >= 0.9
 
 
@@ -107,6 +107,175 @@ def test_a_draft_stands_by_itself_and_says_whose_it_is(said: str, statement: str
         assert [(draft.text, draft.category) for draft in found] == [(statement, category)]
     else:
         assert [draft.text for draft in found] == ["No new dependencies without asking the user first."]
+
+
+@pytest.mark.parametrize(
+    ("said", "statement"),
+    [
+        ("my editor is vim and i mostly write go", "User's editor is vim and they mostly write go."),
+        ("my name's Oya but people call me Kay", "User's name is Oya but people call them Kay."),
+        ("please dont ever log tokens", "Don't ever log tokens."),
+        (
+            "don't ever log request bodies pls, they hold customer data",
+            "Don't ever log request bodies, they hold customer data.",
+        ),
+        ("I'm dyslexic, so please don't write walls of text", "User is dyslexic, so don't write walls of text."),
+        ("we decided last week to drop the ie11 build", "We decided to drop the ie11 build."),
+        ("we moved from jira to linear two months ago", "We moved from jira to linear."),
+        ("we decided to test last week's build first, always", "We decided to test last week's build first, always."),
+        ("Let's settle on kebab-case for the file names, that's final.", "We settled on kebab-case for the file names."),
+        ("Let's standardise on UTC for all timestamps", "We standardise on UTC for all timestamps."),
+        (
+            "When I say 'the twins' i mean the two api servers",
+            "When the user says 'the twins' the user means the two api servers.",
+        ),
+    ],
+)
+def test_a_draft_is_worded_to_last(said: str, statement: str) -> None:
+    assert texts(said) == [statement]
+
+
+@pytest.mark.parametrize(
+    ("kept", "left"),
+    [
+        pytest.param(
+            (
+                "that works. From now on always rebase before you say you're finished",
+                "can you fix that? also for future reference, metric units in every report",
+                "for future reference, sentence case in all headings",
+            ),
+            (
+                "ok looks fine. now run the linter and you're done",
+                "for future reference, where is that file?",
+                "good to know",
+            ),
+            id="behind an opener",
+        ),
+        pytest.param(
+            (
+                "hmm, no. the order number is a string, never an integer",
+                "nope. the rate limit is per account, not per key",
+                "no, the sandbox tokens are in vault/sandbox, not in 1password",
+            ),
+            ("hmm, no. the second one", "nope, it's still failing. the server is gone", "no, the class is in models.py"),
+            id="corrections",
+        ),
+        pytest.param(
+            (
+                "scratch what I said about quotes, the frontend code uses single quotes but everything else is double",
+                "forget what i said about retries, the worker retries are limited to 3",
+                "You always forget that our admin panel runs on the legacy auth",
+                "you keep missing that the docs are in german",
+            ),
+            ("scratch what i said about tabs", "forget what I said, you are right", "you keep forgetting the semicolon"),
+            id="said before",
+        ),
+        pytest.param(
+            (
+                "Priya owns the checkout service, talk to her before changing it",
+                "jonas is responsible for the payments code",
+                "The data team is in charge of the warehouse schema.",
+                "Anna reviews all database changes",
+            ),
+            (
+                "this class owns the connection",
+                "I think Marit owns the billing service",
+                "she owns the repo so ask her to merge it",
+            ),
+            id="owners",
+        ),
+        pytest.param(
+            (
+                "The audit log table is append-only.",
+                "The sessions table is partitioned by day",
+                "the `events` topic is keyed by tenant",
+            ),
+            ("the `events` table is empty", "the users table is locked right now", "the index is generated in line 20"),
+            id="how tables are",
+        ),
+        pytest.param(
+            (
+                "the mac build needs Xcode 15",
+                "The installer requires Python 3.9 or newer",
+                "The linux build only works with gcc 12",
+            ),
+            ("the build needs 2 more fixes", "the build needs a restart", "maybe the build needs node 20"),
+            id="what a build needs",
+        ),
+        pytest.param(
+            (
+                "Credentials come from the keychain on startup.",
+                "Exchange rates are fetched from the ECB every morning",
+                "there's no debugger in production",
+            ),
+            ("the errors come from the parser", "warnings come from eslint", "there's no error in production"),
+            id="where things come from",
+        ),
+        pytest.param(
+            (
+                "the full test suite takes about 25 minutes, that's expected",
+                "a clean build takes around ten minutes",
+                "The logs are kept for 30 days",
+            ),
+            ("this takes about 5 minutes", "the test takes 3 seconds longer now", "the query takes about 3 seconds, why"),
+            id="how long it takes",
+        ),
+        pytest.param(
+            (
+                "retro is every other thursday at 14:00",
+                "our sprint planning is at 10:00 on mondays",
+                "releases go out on wednesdays",
+            ),
+            ("standup is in 5 minutes", "the demo is on friday", "the meeting is at 3 today", "sync is at 50%"),
+            id="when it recurs",
+        ),
+        pytest.param(
+            (
+                "The reason we fork the driver is that upstream never merged our patch.",
+                "the main reason we still use python 3.9 is the old customer servers",
+            ),
+            ("The reason we see this error is that the cache is stale.", "the reason we use this hack here is the deadline"),
+            id="reasons",
+        ),
+        pytest.param(
+            ("my first name is Xu", "people call me Kasia", "my name's Jo, not Joe"),
+            ("my name is missing from the list", "everyone calls me when it breaks", "my name's not in the file"),
+            id="names",
+        ),
+        pytest.param(
+            (
+                "When I say 'the monster' I mean the invoice generator.",
+                'by "the twins" we mean the two api servers',
+                "'BFF' is short for backend for frontend",
+            ),
+            ("when i say now, I mean it", "'x' means the test failed", 'by "broken" I mean it crashes'),
+            id="terms",
+        ),
+        pytest.param(
+            ("let's standardise on UTC for all timestamps", "Let's settle on two spaces for the yaml files, that's final"),
+            ("let's stick with the first option", "let's settle on a name tomorrow", "let's go with B for everything"),
+            id="decisions",
+        ),
+        pytest.param(
+            (
+                "for frontend stuff ask Tom",
+                "If you're unsure, ask",
+                "Don't mock the database in integration tests",
+                "Before every commit run make fmt",
+            ),
+            ("for this ask Tom", "I'm not sure, ask him", "don't change the number in line 5", "don't do that pls"),
+            id="how to work",
+        ),
+    ],
+)
+def test_what_lasts_is_drafted_and_what_only_sounds_like_it_is_not(kept: tuple[str, ...], left: tuple[str, ...]) -> None:
+    assert [said for said in kept if not texts(said)] == []
+    assert [text for said in left for text in texts(said)] == []
+
+
+def test_what_follows_a_correction_goes_on_with_it() -> None:
+    assert texts("nope, translations are in locales/en.json now. crowdin is dead")[1] == "Crowdin is dead."
+    assert texts("crowdin is dead") == []
 
 
 def test_the_quote_is_the_sentence_as_it_was_said() -> None:

@@ -14,7 +14,7 @@ from co_cli import attachment
 from co_cli.errors import Corrupt, NotFound
 from co_cli.frontmatter import parse_frontmatter
 from co_cli.journal import Digest, is_of
-from co_cli.note import FOLDERS, GLOBAL, MEMORY, TOPIC, claimed_ids
+from co_cli.note import ARTICLE, FOLDERS, GLOBAL, MEMORY, TOPIC, claimed_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +29,8 @@ _NAMED = 5
 _TELLING = 60
 """Characters of a text by which it is recognised elsewhere."""
 _INBOX = "inbox/"
+_MOVED = (MEMORY, TOPIC, ARTICLE)
+"""The kinds that may go from one vault to the other."""
 
 
 class Trail(NamedTuple):
@@ -170,7 +172,7 @@ def with_moves(vaults: Sequence[Vault], found: Iterable[tuple[Vault, Trail]]) ->
 def _removals(journal: Journal, number: int) -> Iterator[Done]:
     """The notes that a change removed, but for those that only got another file by it."""
     change = _steps(journal, number)
-    folders = (FOLDERS[MEMORY], FOLDERS[TOPIC])
+    folders = [FOLDERS[kind] for kind in _MOVED]
     for step in change:
         is_gone = step.after is None and step.path.rpartition("/")[0].rpartition("/")[2] in folders
         if is_gone and not any(other.after is not None and _same(step.before, other.after) for other in change):
@@ -185,8 +187,9 @@ def _origins(texts: Iterable[str]) -> set[tuple[str, str]]:
             fields, body = parse_frontmatter(text)
         except ValueError:  # nobody can say what it was
             continue
-        if fields.get("created"):
-            found.add((str(fields["created"]), body.strip()))
+        made = fields.get("created") or fields.get("fetched")
+        if made:
+            found.add((str(made), body.strip()))
     return found
 
 
@@ -248,7 +251,7 @@ def _living(vaults: Sequence[Vault], trail: Trail) -> Iterator[Remains]:
     days = [created.encode() for created, _body in origins]
     for vault in vaults:
         for archived in (False, True):
-            listed = vault.scan((MEMORY, TOPIC), wanted=lambda raw: any(day in raw for day in days), archived=archived)
+            listed = vault.scan(_MOVED, wanted=lambda raw: any(day in raw for day in days), archived=archived)
             for note in listed.notes:
                 if origins & _origins([note.text]):
                     yield Remains(note.ref, "what became of it when it was moved", f"co forget {note.ref} --purge")

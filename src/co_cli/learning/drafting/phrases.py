@@ -52,6 +52,11 @@ def _tails(sentence: str) -> Iterator[str]:
         tail = english().others["tail"].search(sentence)
 
 
+def turns_down(sentence: str) -> bool:
+    """Whether a sentence says no and nothing else, so that the next one puts something right."""
+    return english().others["no_more"].match(sentence) is not None
+
+
 def is_meant(sentence: str) -> bool:
     """Whether a sentence, and the turn that it is from, means what it says."""
     return not any(each.search(sentence) for each in english().irony)
@@ -93,6 +98,11 @@ def phrase_of(clause: str, meanings: frozenset[str] = frozenset()) -> str:
         return HAS
     if STANDING in meanings and others["order"].match(rest):
         return RULES
-    if CORRECTED in meanings and (others["value"].match(rest) or others["correction"].match(rest)):
+    if CORRECTED in meanings and any(others[name].match(rest) for name in _CORRECTED):
         return CORRECTS
-    return TOLD if meanings & {ASKED_FOR, STANDING} and (is_statement or others["exception"].match(rest)) else ""
+    told = is_statement or any(others[name].match(rest) for name in ("exception", "verbless"))
+    return TOLD if told and meanings & {ASKED_FOR, STANDING} else ""
+
+
+_CORRECTED = ("value", "correction", "corrected", "settled")
+"""What a sentence may be that puts something right."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.credentials import find_secret
 from co_cli.learning.drafting.phrases import (
     ASKED_FOR,
+    CORRECTED,
     CORRECTS,
     DECIDED,
     DOES,
@@ -27,10 +28,11 @@ from co_cli.learning.drafting.phrases import (
     is_said,
     lasts,
     phrase_of,
+    turns_down,
     without_errand,
 )
 from co_cli.learning.drafting.speech import spoken
-from co_cli.learning.drafting.wording import statement
+from co_cli.learning.drafting.wording import statement, undated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,7 +85,7 @@ _ABOUT_THE_WORLD = re.compile(
     r"(?i)\b(?:servers?|clusters?|urls?|buckets?|hosts?|hosted|region|ports?|limit(?:s|ed)?|quota|timeout|memory|GB|MB|minutes|hours"
     r"|max|retention|window|owner|owns?|owned|(?:release|product|project)\s+manager|contact|person\s+to|cto|environment|vpn|proxy"
     r"|balancer|jobs?|nightly|every\s+(?:morning|night|sunday|day|hour|\d+)|customers\s+can|database\s+is|staging|resets?|wiped"
-    r"|at\s+most|will\s+be|registry|fiscal)\b"
+    r"|at\s+most|will\s+be|registry|fiscal|stand-?ups?|retros?|in\s+production)\b"
 )
 
 
@@ -107,11 +109,14 @@ def _drafts(turn: Turn) -> Iterator[Draft]:
     sentences = spoken(turn.text)
     if not all(map(is_meant, sentences)):
         return
+    carried: frozenset[str] = frozenset()
     for sentence in sentences:
         if find_secret(sentence):
             continue
         clause, meanings = bare(sentence)
-        found = _clause(clause, meanings)
+        found = _clause(clause, meanings | carried)
+        corrects = turns_down(sentence) or (found and found[0] == CORRECTS)
+        carried = frozenset({CORRECTED}) if corrects else frozenset()
         if found:
             text = _worded(without_errand(found[1]), found[0], turn)
             if text and not find_secret(text):
@@ -145,7 +150,7 @@ def _in_quotes(clause: str) -> bool:
 
 
 def _worded(clause: str, phrase: str, turn: Turn) -> str:
-    text = statement(clause)
+    text = statement(undated(clause) if phrase == DECIDED else clause)
     if phrase == CORRECTS and re.match(r"(?i)(?:it|that)\b", clause):
         about = _corrected(clause, turn.before)
         if about:

@@ -1,6 +1,7 @@
 """From what a person said to a statement that stands by itself: who is meant, and where it begins and ends.
 
-Owns the wording. Pure. Only the person changes, from the first to the third; every other word stays as it was said.
+Owns the wording. Pure. The person changes, from the first to the third; slips of the keyboard, politeness and a word of when
+something was decided go; every other word stays as it was said.
 """
 
 from __future__ import annotations
@@ -60,13 +61,22 @@ _NAMED = (
     (r"\bme\b", "the user"),
 )
 _FIRST = re.compile(r"I(?P<short>'m|'ve|'d|'ll)?(?=\s)(?P<rest>(?:\s+\S+){1,4})", re.IGNORECASE)
+_SMALL_I = re.compile(r"(?<![\w.'/-])i(?=(?:'(?:m|ve|d|ll))?\s)")
+_NO_APOSTROPHE = re.compile(r"(?i)\b(do|does|did|is|are|was|were|has|have|had|ca|wo|should|would|could|must)nt\b")
+_MANNERS = re.compile(r"(?i),?\s+(?:pls|plz)\b|(?<=\w)\s+please(?=\s+(?:don'?t|do\s+not|never|always|use|keep|avoid)\b)")
+_WHEN = re.compile(
+    r"(?i)\s+(?:yesterday|today|just\s+now|recently|this\s+(?:morning|week|month|sprint|quarter|year)"
+    r"|last\s+(?:night|week|month|sprint|quarter|year|spring|summer|autumn|fall|winter|\w+day)"
+    r"|(?:a\s+few|a\s+couple\s+of|some|two|three|\d+)\s+(?:days|weeks|months)\s+ago)(?=\s+to\s|\s*[,.!;]|\s*$)"
+)
+_LETS = re.compile(r"(?i)let'?s\s+(?:all\s+)?(?P<verb>settle|standardi[sz]e|agree|stick|go)\s+(?P<on>on|with|to)\s+")
 _CALL_ME = re.compile(r"(?:you\s+(?:can|may|should)\s+|just\s+|please\s+)*call\s+me\s+(?P<name>.+)", re.IGNORECASE)
 _I_AM_NAME = re.compile(r"I(?:'m|\s+am)\s+(?P<name>[A-Z][a-z]+)(?P<rest>\s*$|\s*[,.!].*|\s+and\b.*)")
 
 
 def statement(words: str) -> str:
     """A statement in the third person that says what a clause in the first person says."""
-    words = " ".join(words.replace("’", "'").split()).strip(" ,;:–—-")
+    words = _mended(" ".join(words.replace("’", "'").split()).strip(" ,;:–—-"))
     called, named = _CALL_ME.fullmatch(words), _I_AM_NAME.fullmatch(words)
     if called:
         words = f"User wants to be called {called['name']}"
@@ -83,6 +93,22 @@ def statement(words: str) -> str:
             words = re.sub(pattern, other, words)
         words = re.sub(r"\bI (\w[\w']*)", lambda found: f"the user {_verb(found[1])}", words)
     return _sentence(words)
+
+
+def undated(words: str) -> str:
+    """What was decided, without a word of when that is wrong a day later."""
+    return _WHEN.sub("", words)
+
+
+def _mended(words: str) -> str:
+    """With "I" and apostrophes as they are written, without words of politeness, and a call to decide as the decision."""
+    words = _SMALL_I.sub("I", _MANNERS.sub("", words))
+    words = _NO_APOSTROPHE.sub(lambda found: f"{found[1]}n't", words)
+    words = re.sub(r"(?i)^my ((?:\w+ )?name)'s\b", r"my \1 is", words)
+    return _LETS.sub(lambda found: f"We {_DECIDED.get(found['verb'].lower(), found['verb'])} {found['on']} ", words, count=1)
+
+
+_DECIDED = {"settle": "settled", "agree": "agreed"}
 
 
 def _third(words: str) -> str:

@@ -448,7 +448,8 @@ def _pin(arguments: Namespace, *, pinned: bool) -> None:
     if unchanged:
         state = "already pinned: every prompt has it" if pinned else "not pinned"
     mark = "" if unchanged else "✓ "
-    where = "all your projects" if saved.note.vault == GLOBAL else "this project"
+    every = f"all your {visible(saved.note.language)} projects" if saved.note.language else "all your projects"
+    where = every if saved.note.vault == GLOBAL else "this project"
     display = f"{mark}{saved.note.ref} is {state}{f' in {where}' if pinned else ''}."
     if pinned and is_expired(saved.note):
         display += " Since it has expired, no prompt has it: co edit REF --expires …"
