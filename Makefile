@@ -1,6 +1,8 @@
 # The interpreter that .venv is made with; everything after that runs inside of .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# Twice the processors: many tests wait for processes, servers and terminals.
+WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-model test-clients check docs bench lock clean environment
@@ -12,13 +14,13 @@ demo: environment ## set everything up and show what co does
 	@$(BIN)/co demo
 
 test: environment ## run the whole suite, then its quick part on every other supported Python found here
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n $(WORKERS)
 	@set -e; scripts/other-pythons $(BIN)/python >.venv/.others; \
 	while read -r python; do \
 		version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 		scripts/setup-venv "$$python" ".venv-$$version"; \
 		echo "Python $$version:"; \
-		".venv-$$version/bin/python" -m pytest -n auto -m "not slow and not model and not clients" -p no:cacheprovider </dev/null; \
+		".venv-$$version/bin/python" -m pytest -n $(WORKERS) -m "not slow and not model and not clients" -p no:cacheprovider </dev/null; \
 	done <.venv/.others
 
 test-model: environment ## chat with a small real model on this machine, which is installed for it
