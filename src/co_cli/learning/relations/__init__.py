@@ -17,10 +17,12 @@ from co_cli.learning.relations.vocabulary import (
     DENYING,
     DISTINCT,
     FIXED,
+    GENERIC,
     HOLDERS,
     LIGHT,
     MANY,
     MEANS,
+    PERMITS,
     SCOPES,
     SINGLE,
     TIMES,
@@ -209,17 +211,38 @@ def _rejection(one: Statement, other: Statement, difference: _Difference) -> Rel
 
 def _negation(denying: Statement, saying: Statement, difference: _Difference) -> Relation:
     """One denies what the other says, all of it: an exception to a rule is none of it."""
-    if difference.one:  # the denial is about something narrower, or something else
-        return _NONE
+    if difference.one and not _is_same_act(denying, saying, difference.one):
+        return _NONE  # the denial is about something narrower, or something else
     if denying.attitude != saying.attitude and not (denying.order or saying.order):
         return _NONE
     same_order = denying.order and saying.order and denying.verb == saying.verb
     total = len(saying.content)
-    if all(token.role for token in denying.content) or any(token.stem in DISTINCT for token in difference.other):
+    if all(token.role for token in denying.content) or _is_of_one_sort(saying, difference):
         return _NONE  # it denies a word that is not compared, or only of one thing of its sort
     if not denying.content or (total > 2 * (total - len(difference.other)) and not same_order):
         return _NONE
     return Relation(CONTRADICTION, "one denies what the other says")
+
+
+def _is_same_act(denying: Statement, saying: Statement, extra: Iterable[Token]) -> bool:
+    """Whether a denial names no more than what the other did not have to: "always squash", "never squash commits"."""
+    plain = [token for token in saying.content if not token.role]
+    same = len(plain) == 1 and denying.content and denying.content[0].stem == plain[0].stem == saying.content[0].stem
+    return bool(same) and all(token.stem in GENERIC and not token.role for token in extra)
+
+
+def _is_of_one_sort(saying: Statement, difference: _Difference) -> bool:
+    """Whether only of one thing of its sort it is said what the other denies of all: but a permission for one sort, "fine in
+    unit tests", is denied by what forbids them all.
+    """
+    content = saying.content
+    for token in difference.other:
+        if token.stem not in DISTINCT:
+            continue
+        behind = next((each for each in content if each.place > token.place and each.role == token.role), None)
+        if saying.verb not in PERMITS or not token.role or not behind or behind.stem not in difference.shared:
+            return True
+    return False
 
 
 def _other_value(one: Statement, other: Statement, difference: _Difference) -> Relation | None:
@@ -243,7 +266,8 @@ def _differ_in_value(one: Statement, other: Statement, slots: _Slots, shared: fr
         return one.verb == other.verb and one.verb in HOLDERS and _all_named(slots)
     roles = {slots[0][0].role, slots[1][0].role}
     if len(roles) > 1:  # "uses React", "is written in Vue"
-        one_kind = alone and roles <= MEANS and _are_alternatives(slots, ALTERNATIVES)
+        named = all(sum(token.kind != NUMBER for token in slot) == 1 for slot in slots)  # "Postgres 15"
+        one_kind = named and roles <= MEANS and _are_alternatives(slots, ALTERNATIVES)
         return one_kind and not _may_have_many(one, other, shared)
     if any(token.kind == WORD and token.stem in DISTINCT for slot in slots for token in slot):
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from co_cli.learning.relations.forms import plain
 from co_cli.learning.relations.vocabulary import (
     ALIASES,
     ALTERNATIVES,
@@ -196,7 +197,7 @@ _ROOTS = {word[:-1]: word for word in _KNOWN if word.endswith("e") and word.isal
 
 
 def _read(sentence: str) -> Statement:
-    words = _main_clause(_words(sentence))
+    words = _main_clause(_words(plain(sentence)))
     words, rejected = _without_rejected(words)
     return _Reading(words, rejected).statement()
 

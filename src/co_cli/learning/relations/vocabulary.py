@@ -30,7 +30,7 @@ SILENT = _words("""
 SOFT = _words("""
     all any every each always everywhere everything anywhere only now currently already still today generally usually
     normally mostly typically default new general strictly actually again nowadays consistently entire whole own both
-    ever project repo team codebase developer code_base here get make sure ensure kind type own call suite
+    ever directly straight project repo team codebase developer code_base here get make sure ensure kind type own call suite
 """)
 """Words that may be missing from a statement that means the same."""
 
@@ -237,6 +237,8 @@ CONTRARIES = _groups("""
     blocking non-blocking
     single multiple
     lf crlf
+    shared separate
+    short verbose
 """)
 """Words that exclude each other wherever they stand in the same place."""
 
@@ -245,6 +247,12 @@ DISTINCT = _words("""
     start end stop unit integration debug source target input output request response internal external
 """)
 """Words that tell two things apart: what is so of the one, may be otherwise of the other."""
+
+GENERIC = _words("commit change branch pr code file work")
+"""What an act is done to, so plainly that it may be left unsaid: one squashes commits."""
+
+PERMITS = _words("fine ok okay acceptable allow permit")
+"""Verbs by which something may be done, and need not."""
 
 MANY = _words("like love enjoy speak know learn support understand include have contain accept offer install study")
 """Verbs of which one may have several objects: who speaks French may speak Spanish."""
@@ -292,7 +300,10 @@ ALIASES = {
         "kubernetes": "k8s",
         "python": "py",
         "standup": "stand-up",
-        "concise": "succinct",
+        "short": "brief concise succinct terse",
+        "answer": "reply replies response responses",
+        "production": "prod",
+        "forbid": "forbidden",
         "favourite": "favorite preferred",
         "colour": "color",
         "maximum": "max",
@@ -360,8 +371,11 @@ FREQUENCIES = {
     "yearly": "year",
 }
 
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
 NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split())} | {
+    **{word: str(10 * number) for number, word in enumerate(_TENS.split(), start=2)},
+    "fifteen": "15",
     "once": "1",
     "twice": "2",
     "thrice": "3",
