@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import termios
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -27,6 +28,7 @@ class Terminal:
         self.process = process
         self._keyboard = keyboard
         self.shown = ""
+        self._signs = getincrementaldecoder("utf-8")("replace")
         self._screen = pyte.Screen(COLUMNS, ROWS)
         self._screen.write_process_input = self.type  # it answers where its cursor is, as terminals do
         self._drawn = pyte.ByteStream(self._screen)
@@ -80,7 +82,8 @@ class Terminal:
             raw = os.read(self._keyboard, 65536)
         except OSError:  # how Linux tells that the last program has left the terminal
             return False
-        self.shown += raw.decode("utf-8", "replace").replace("\r\n", "\n")
+        seam = self.shown[-1:]  # what a read ends with may go on in the next one
+        self.shown = self.shown[:-1] + (seam + self._signs.decode(raw)).replace("\r\n", "\n")
         self._drawn.feed(raw)
         return bool(raw)
 
