@@ -21,6 +21,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         )
         if theirs or name in ("VISUAL", "EDITOR", "NO_COLOR", "FORCE_COLOR"):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CO_HOME", str(tmp_path / "home" / ".config" / "co-cli"))

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from co_cli import KnowledgeBase
 from co_cli.errors import CoError
 
@@ -23,7 +25,7 @@ NOBODY = 65534
 # For scripts that have to be refused something: rights do not bind root, so root becomes somebody else. What co imports only
 # when it needs it, it imports in a life before that, since nobody may be allowed to read the interpreter's files either.
 AS_NOBODY = f"""
-import difflib, hashlib, json, os, pathlib, stat, sys, tempfile
+import array, difflib, hashlib, json, os, pathlib, stat, sys, tempfile
 import yaml
 from co_cli import CoError, open_knowledge
 
@@ -82,6 +84,16 @@ def finish(process: subprocess.Popen[str], seconds: float = 120) -> list[Any]:
 def run(script: str, *arguments: object, seconds: float = 60) -> Any:
     """The last JSON value that a script writes, if it writes any."""
     return next(reversed(finish(start(script, *arguments), seconds)), None)
+
+
+def traces_of_reports(script: str, *arguments: object, top: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a script leaves in its home, cache and temporary folders: onnxruntime keeps there what it is about to report."""
+    for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR"):
+        (top / name).mkdir(parents=True)
+        monkeypatch.setenv(name, str(top / name))
+    monkeypatch.delenv("CI", raising=False)  # where nothing is reported in any case
+    run(script, *arguments)
+    return sorted(str(path.relative_to(top)) for path in top.rglob("*") if path.is_file())
 
 
 def kill(process: subprocess.Popen[str]) -> None:

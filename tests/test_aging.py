@@ -108,6 +108,13 @@ def test_a_check_of_all_memories_says_and_proposes_it(co: Co) -> None:
     assert "✓ 2 memories have served their time, 1 of them kept" in co.out
 
 
+def test_whoever_gives_a_day_that_is_over_is_told(co: Co) -> None:
+    co("learn", "Staging is frozen", "--expires", "2020-01-31")
+    assert "It has expired already, on 2020-01-31" in co.out
+    co("edit", "1", "--expires", "2020-02-29")
+    assert "It has expired already, on 2020-02-29" in co.out
+
+
 def test_a_dry_check_proposes_nothing(co: Co) -> None:
     co("learn", "Staging is frozen", "--expires", "2020-01-31")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import documents
 import pytest
 from commands import Co
+from terminals import terminal
 from websites import Site, page, redirect, website
 
 from co_cli import KnowledgeBase
@@ -191,7 +194,12 @@ def test_hidden_files_links_and_the_folders_of_tools_are_passed_by(co: Co, docs:
     (docs / "link.md").symlink_to(tmp_path / "outside" / "secret.md")
     (docs / "loop").symlink_to(docs)
     os.mkfifo(docs / "pipe.md")
-    assert set(outcomes(co.json("article", "add", "docs"))) == {"herons.md", "plan.txt", "storks.html"}
+    found = outcomes(co.json("article", "add", "docs"))
+    assert {name for name, outcome in found.items() if outcome == "added"} == {"herons.md", "plan.txt", "storks.html"}
+    assert {name for name, outcome in found.items() if outcome == "skipped"} == {"link", "link.md", "loop"}, (
+        "links are named"
+    )
+    assert co("article", "add", "docs/link.md") == 0, "who names one means what it leads to"
 
 
 def test_a_file_may_be_called_anything(co: Co, docs: Path) -> None:
@@ -224,6 +232,61 @@ def test_a_file_without_text_is_passed_by_in_a_folder_and_an_error_where_it_was_
     assert "skipped   docs/empty.md: " in co.out
     assert co("article", "add", "docs/blob.bin") == 2
     assert co.json("article", "add", "docs")["counts"] == {"unchanged": 3, "skipped": 2}
+
+
+def test_real_documents_of_each_kind_are_found_by_what_they_say_and_where(co: Co, project: Path) -> None:
+    mail = "From: Ada <ada@example.org>\nTo: Bo <bo@example.org>\nSubject: Count\n\nTwelve cormorants were counted.\n"
+    files = {
+        "report.pdf": (documents.pdf(["First.", "The bittern booms."]), "bittern", 2),
+        "run.docx": (documents.docx(), "rolling", 0),
+        "review.pptx": (documents.pptx(), "quarter incidents", 2),
+        "costs.xlsx": (documents.xlsx(), "domain", 0),
+        "sea.epub": (documents.epub(), "mast broke", 0),
+        "count.eml": (mail.encode(), "cormorants", 0),
+        "old.txt": ("Die Möwe fliegt über das Meer.".encode("latin-1"), "Möwe", 0),
+        "code.py": (b"def kingfisher():\n    return 1\n", "kingfisher", 0),
+    }
+    for name, (raw, _, _) in files.items():
+        (project / name).write_bytes(raw)
+    assert co("article", "add", *files) == 0, co.out + co.err
+    for name, (_, words, number) in files.items():
+        first = co.json("recall", words)["results"][0]
+        assert (co.json("article", "show", first["ref"])["source"], first.get("page") or 0) == (name, number)
+
+
+def test_ctrl_c_keeps_what_was_read_and_says_how_to_go_on(co: Co, site: Site, docs: Path, kb: KnowledgeBase) -> None:
+    def late(connection: socket.socket) -> None:
+        time.sleep(0.6)
+        connection.sendall(page(HERONS, Content_Type="text/html"))
+
+    site.pages["/late"] = late
+    site.pages["/never"] = lambda _connection: time.sleep(20)
+    with terminal("article", "add", "docs", f"{site.url}/late", f"{site.url}/never") as seen:
+        seen.wait_for("reading ")
+        seen.wait_for("4 of 5")
+        seen.interrupt()
+        assert seen.end() == 130
+    assert "What was taken in stays. The same command goes on from there." in seen.shown
+    assert len(kb.articles().notes) == 4
+
+
+def test_a_document_that_cannot_be_read_is_a_line_and_nothing_else(co: Co, docs: Path, vault: Path) -> None:
+    bad = docs / "bad"
+    bad.mkdir()
+    (bad / "bomb.docx").write_bytes(documents.packed({"[Content_Types].xml": "<Types/>", "word/document.xml": bytes(10**8)}))
+    (bad / "broken.pdf").write_bytes(documents.pdf(["abc"])[:300])
+    (bad / "empty.pdf").write_bytes(b"")
+    (bad / "locked.pdf").write_bytes(documents.pdf(["abc"], password="x"))
+    for _ in range(2):  # what is remembered of them says the same
+        assert co("article", "add", "docs/bad") == 1
+        bomb, broken, empty, locked = co.out.splitlines()
+        assert "too large" in bomb
+        assert "damaged" in broken
+        assert empty == "skipped   docs/bad/empty.pdf: This document is empty."
+        assert "protected by a password. Save a copy without" in locked
+        assert co.err == "1 skipped, 3 failed\n"
+    assert not (vault / "articles").exists()
+    assert not (vault / "attachments").exists()
 
 
 def test_what_was_deleted_comes_back_when_its_folder_is_added_again_and_what_is_in_the_archive_stays(
@@ -265,8 +328,9 @@ def test_a_mark_does_not_have_the_same_page_sent_again(co: Co, site: Site, kb: K
     assert (kb.details(after).etag, kb.original(after)) == ('"one"', HERONS)
 
 
-def test_a_markdown_file_that_calls_itself_private_stays_private(co: Co, docs: Path, vault: Path) -> None:
-    (docs / "birds" / "nest.md").write_text("---\nprivate: true\n---\nThe nest is behind the mill.\n")
+@pytest.mark.parametrize("header", ["private: true", "title: {{ title }}: [\nprivate: true"], ids=["plain", "of a template"])
+def test_a_markdown_file_that_calls_itself_private_stays_private(header: str, co: Co, docs: Path, vault: Path) -> None:
+    (docs / "birds" / "nest.md").write_text(f"---\n{header}\n---\nThe nest is behind the mill.\n")
     co("article", "add", "docs/birds/nest.md")
     (note,) = co.json("article", "list")["articles"]
     assert note["private"]
@@ -317,6 +381,20 @@ def test_refresh_reads_files_too(co: Co, docs: Path) -> None:
         "article:plan": "dead",
         "article:on-storks": "unchanged",
     }
+
+
+@pytest.mark.parametrize("sha256", ["", "0" * 64], ids=["by an agent", "by a cloned project"])
+def test_refresh_takes_no_file_from_outside_of_the_project_unseen(
+    sha256: str, co: Co, kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    diary = tmp_path / "diary.txt"
+    diary.write_text("Nobody is to read this.")
+    kb.save_article("Herons stand still.", source=str(diary), title="Herons", sha256=sha256)
+    assert co.json("article", "refresh", "--yes")["counts"] == {"left": 1}
+    assert kb.article("herons").body == "Herons stand still."
+    assert f"co article add {diary}" in co.err
+    assert co("article", "add", str(diary)) == 0
+    assert kb.article("herons").body == "Nobody is to read this."
 
 
 def test_check_finds_what_is_gone_and_removes_nothing(co: Co, site: Site, docs: Path, kb: KnowledgeBase) -> None:

@@ -20,7 +20,8 @@ WORDS = "heron stork water river still bird nest tree year south autumn field du
 # Takes the folder in, and says what came of it, which of its files were opened, and how much memory it took at most, with
 # all the processes that it started.
 TAKING = """
-import contextlib, glob, json, os, resource, sys
+import contextlib, glob, json, os, resource, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
 opened = set()
 def watch(event, arguments):
     if event == "open" and isinstance(arguments[0], str) and "/docs/" in arguments[0]:

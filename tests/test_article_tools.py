@@ -255,22 +255,26 @@ def test_a_client_can_read_a_page_and_keep_an_article(kb: KnowledgeBase, site: S
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("action", ["accept", "decline"])
-def test_with_writes_to_be_asked_for_a_fetch_is_asked_about_too(co: Co, site: Site, mode: str, action: str) -> None:
+def test_with_writes_to_be_asked_for_a_fetch_is_asked_about_too(co: Co, site: Site, mode: str) -> None:
     assert co("config", "set", "mcp_writes", "ask") == 0
     asked: list[str] = []
+    action = ""
 
     async def answer(_context: object, params: types.ElicitRequestFormParams) -> types.ElicitResult:
         asked.append(params.message)
         return types.ElicitResult(action=action, content={} if action == "accept" else None)
 
     async def use(client: Client) -> None:
-        result = await client.call_tool("web_fetch", {"url": f"{site.url}/herons#x"})
-        assert result.is_error is (action != "accept")
+        nonlocal action
+        for action in ("decline", "accept"):
+            asked.clear()
+            result = await client.call_tool("web_fetch", {"url": f"{site.url}/herons#x"})
+            assert result.is_error is (action != "accept")
+            assert asked == [f"May web_fetch fetch {site.url}/herons?"]
+            assert bool(site.connections) is (action == "accept")
 
     talk(use, own_process(), elicitation_callback=answer, mode=mode)
-    assert asked == [f"May web_fetch fetch {site.url}/herons?"]
-    assert bool(site.connections) is (action == "accept")
+    assert action == "accept"
 
 
 def test_who_may_not_write_may_not_fetch(co: Co, site: Site) -> None:

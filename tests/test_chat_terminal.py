@@ -103,7 +103,7 @@ def test_a_chat_says_at_its_start_how_much_is_proposed(kb: KnowledgeBase) -> Non
 
 def test_what_was_said_is_drafted_at_the_end_and_asked_about_at_once(kb: KnowledgeBase) -> None:
     change_setting(kb.places, "auto_learn", "yes")
-    with terminal("chat") as seen:
+    with terminal("chat", NO_COLOR="") as seen:
         seen.wait_to_see("Learning is on: what you say is drafted at the end")
         prompted(seen)
         seen.wait_to_see("offline · learning is on")
@@ -113,6 +113,7 @@ def test_what_was_said_is_drafted_at_the_end_and_asked_about_at_once(kb: Knowled
         seen.type(CTRL_D)
         seen.wait_to_see("1 draft waits for your yes")
         seen.wait_to_see("Accept?")
+        assert "␛" not in seen.shown  # colours, and no signs that make them
         assert kept(kb) == []
         seen.type(f"y{ENTER}")
         assert seen.end() == 0

@@ -56,6 +56,14 @@ def test_paths_that_are_gone_are_named(tmp_path: Path) -> None:
     assert [str(each) for each in broken_claims(str(project), "It is src/start.py.")] == ["src/start.py is not there"]
 
 
+def test_the_parts_of_a_path_are_no_words_of_the_sentence(tmp_path: Path) -> None:
+    for text in ("Plans start in `src/plan/create.py`", "Plans start in src/plan/create.py"):
+        assert [str(each) for each in broken_claims(str(tmp_path), text, thorough=True)] == [
+            "src/plan/create.py is not there"
+        ]
+    assert broken_claims(str(tmp_path), "We plan `src/new/a.py`", thorough=True) == ()
+
+
 def test_a_path_may_be_written_as_seen_from_a_folder_of_the_project(tmp_path: Path) -> None:
     project = project_with(tmp_path, backend__app__main_dot_py="")
 

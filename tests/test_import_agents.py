@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from commands import Co
 
-from co_cli import KnowledgeBase, NotFound
+from co_cli import Invalid, KnowledgeBase, NotFound
 from co_cli.exchange.claude import import_claude
 from co_cli.exchange.codex import import_codex
 from co_cli.exchange.gemini import import_gemini
@@ -207,6 +207,13 @@ def test_a_folder_with_nothing_of_it_is_an_error_that_names_what_is_accepted(
     with pytest.raises(NotFound) as error:
         take_in(kb, str(tmp_path / "empty"))
     assert error.value.hint.startswith("Name a project with")
+
+
+@pytest.mark.parametrize("take_in", [import_claude, import_codex, import_gemini])
+def test_a_file_of_data_is_not_taken_for_instructions(take_in, kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_text('{"a": 1}')
+    with pytest.raises(Invalid, match="no Markdown file"):
+        take_in(kb, str(tmp_path / "data.json"))
 
 
 def test_a_file_in_another_encoding_is_a_line_and_the_rest_goes_on(kb: KnowledgeBase, claude_memory: Path) -> None:

@@ -43,6 +43,18 @@ def test_each_file_becomes_a_topic_under_its_name(kb: KnowledgeBase, tmp_path: P
     assert import_markdown(kb, str(tmp_path / "in")).counts == {"unchanged": 2, "skipped": 2}
 
 
+def test_what_its_header_calls_private_stays_private(kb: KnowledgeBase, tmp_path: Path) -> None:
+    for header in ("private: true", "private: true\ntags: [ops, 'night']"):
+        put(tmp_path / "in" / "diary.md", f"---\n{header}\n---\nThe key lies under the mat.\n")
+        for take_in in (import_markdown, import_obsidian, import_basic_memory):
+            take_in(kb, str(tmp_path / "in"))
+            assert [note.private for note in kb.topics().notes] == [True]
+            kb.undo()
+        import_markdown(kb, str(tmp_path / "in"), as_what="memories")
+        assert [(note.private, note.slug) for note in kb.list().notes] == [(True, "001-private")]
+        kb.undo()
+
+
 def test_files_of_one_name_in_several_folders_are_kept_apart(kb: KnowledgeBase, tmp_path: Path) -> None:
     for folder in ("api", "web"):
         put(tmp_path / "in" / folder / "README.md", f"About {folder}\n")

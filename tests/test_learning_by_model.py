@@ -20,8 +20,7 @@ from transcripts import claude
 from co_cli import KnowledgeBase
 from co_cli.agent.learner import drafter
 from co_cli.agent.providers import Choice
-from co_cli.learning import inbox
-from co_cli.learning.drafting import spending
+from co_cli.learning import inbox, spending
 from co_cli.learning.drafting.answers import LONGEST, MOST, drafts_from
 from co_cli.learning.drafting.conversations import conversations_at
 from co_cli.learning.drafting.lessons import Lesson, learn

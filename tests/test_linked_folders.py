@@ -615,6 +615,7 @@ def test_dates_and_privacy_are_taken_from_the_header(linked: KnowledgeBase) -> N
     assert refs(linked, "heron before:2026-02") == []
     assert note_of("---\ncreated: yesterday\nexpires: soon\npinned: maybe\nid: x\n---\nx").created == ""
     assert note_of("---\nprivate: true\n---\nx").private
+    assert note_of("---\ntitle: {{ of: [a template }}\nprivate: true\n---\nx").private
 
 
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(lambda text: f"---\n{text}\n---\n#x\n{text}".encode())))

@@ -290,24 +290,28 @@ def test_with_writes_denied_the_tools_that_write_are_neither_offered_nor_carried
 
 
 @ERAS
-@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
-def test_with_writes_to_be_asked_for_the_person_at_the_client_decides(co: Co, project: Path, mode: str, action: str) -> None:
+def test_with_writes_to_be_asked_for_the_person_at_the_client_decides(co: Co, project: Path, mode: str) -> None:
     assert co("config", "set", "mcp_writes", "ask") == 0
     asked: list[str] = []
+    action = ""
 
     async def answer(_context: object, params: types.ElicitRequestFormParams) -> types.ElicitResult:
         asked.append(params.message)
         return types.ElicitResult(action=action, content={} if action == "accept" else None)
 
     async def use(client: Client) -> None:
-        result = await client.call_tool("save_memory", {"content": "Herons nest\x1b in colonies"})
-        assert result.is_error is (action != "accept")
-        assert not (await client.call_tool("recall_memory", {"query": "herons"})).is_error
+        nonlocal action
+        for action in ("decline", "cancel", "accept"):
+            asked.clear()
+            result = await client.call_tool("save_memory", {"content": "Herons nest\x1b in colonies"})
+            assert result.is_error is (action != "accept")
+            assert not (await client.call_tool("recall_memory", {"query": "herons"})).is_error
+            assert len(asked) == 1
+            assert "content: Herons nest  in colonies" in asked[0]
+            assert len(open_knowledge(project).list().notes) == (action == "accept")
 
     talk(use, own_process(), elicitation_callback=answer, mode=mode)
-    assert len(asked) == 1
-    assert "content: Herons nest  in colonies" in asked[0]
-    assert len(open_knowledge(project).list().notes) == (action == "accept")
+    assert action == "accept"
 
 
 def test_with_writes_to_be_asked_for_a_client_that_cannot_ask_is_refused(co: Co, project: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import documents
 import pytest
+from processes import traces_of_reports
 
 from co_cli.articles.extraction import extract, pictures
 from co_cli.errors import CoError
@@ -51,6 +54,16 @@ def test_a_picture_without_letters_is_said_to_hold_no_text() -> None:
         with pytest.raises(CoError) as caught:
             extract(raw)
         assert caught.value.code == "no-text"
+
+
+def test_the_engine_reports_to_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scan.png").write_bytes(documents.picture(LINES))
+    script = """
+import pathlib, sys
+from co_cli.articles.extraction import extract
+assert "4711" in extract(pathlib.Path(sys.argv[1]).read_bytes()).markdown
+"""
+    assert traces_of_reports(script, tmp_path / "scan.png", top=tmp_path / "top", monkeypatch=monkeypatch) == []
 
 
 def test_without_ocr_pictures_say_what_to_install_and_pdfs_what_they_leave_out(

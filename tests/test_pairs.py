@@ -103,6 +103,21 @@ def test_what_is_known_for_all_projects_needs_no_copy_in_this_one(co: Co, kb: Kn
     assert [note.ref for note in kb.list().notes] == ["g:1"]
 
 
+def test_what_changes_again_and_again_is_proposed_as_a_chain_of_which_all_can_be_accepted(co: Co, kb: KnowledgeBase):
+    for day in ("Mondays", "Tuesdays", "Wednesdays", "Thursdays"):
+        co("learn", f"We deploy on {day}")
+    assert [(each.refs, each.fields["by"]) for each in inbox.proposals(kb).proposals] == [
+        (("1",), "2"),
+        (("2",), "3"),
+        (("3",), "4"),
+    ]
+    reasons = {(each.note.ref, each.other.ref): each.reason for each in check(kb).found}
+    assert reasons["4", "1"] == "another value for the same thing: Thursdays ≠ Mondays"
+    assert inbox.count(kb) == 3
+    assert co("review", "--accept", "--all") == 0
+    assert [hit.note.ref for hit in kb.recall("deploy").hits] == ["4"]
+
+
 def test_a_language_may_differ_from_what_holds_for_all_of_them(co: Co, kb: KnowledgeBase):
     co("learn", "Indent with spaces", "--global", "--key", "indent")
     assert co("learn", "Indent with tabs", "--language", "go", "--key", "indent") == 0
@@ -173,7 +188,7 @@ def test_a_check_finds_all_pairs_and_proposes_each_once(co: Co, kb: KnowledgeBas
     fill(vault, texts)
     co("knowledge", "--check", "--dry-run")
     assert "6 memories compared: 3 contradictions, 1 duplicate." in co.out
-    assert "6 contradicts 3 (another number: 81 ≠ 82)." in co.out
+    assert "6 contradicts 3 (another number: 82 ≠ 81)." in co.out
     assert waiting(kb) == []
     before = contents(vault)
     co("knowledge", "--check")

@@ -106,6 +106,15 @@ def test_what_is_put_off_is_shown_again_only_when_all_are_asked_for(co: Co, wait
     assert co.out.count("not before") == 3
 
 
+def test_what_is_new_by_a_yes_is_compared_with_what_is_kept(co: Co, kb: KnowledgeBase) -> None:
+    kb.save("The API listens on port 80")
+    inbox.propose(kb, [Proposal("draft", "project", "save", "The API listens on port 81")])
+    assert co("review", "--accept", "p1") == 0
+    assert "2 contradicts 1" in co.err
+    assert "1 accepted; 1 still waits" in co.out
+    assert inbox.get(kb, "p2").kind == "contradiction"
+
+
 def test_one_that_cannot_be_accepted_stops_none_of_the_others_and_sets_the_exit_code(co: Co, waiting: KnowledgeBase) -> None:
     waiting.update("1", content="Staging is frozen until May")
     assert co("review", "--accept", "--all") == 4

@@ -99,6 +99,12 @@ def test_a_pinned_memory_of_another_language_is_in_no_prompt(kb: KnowledgeBase, 
     assert "async" not in in_project(kb, tmp_path, "b", "Cargo.toml").prompt().text
 
 
+def test_pinning_says_in_which_projects(co: Co) -> None:
+    co("learn", "Use pathlib.", "--language", "python")
+    co("pin", "g:1")
+    assert co.out == "✓ g:1 is pinned: every prompt has it in all your python projects.\n"
+
+
 @pytest.mark.parametrize(
     ("files", "languages"),
     [

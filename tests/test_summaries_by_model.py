@@ -15,8 +15,7 @@ from pydantic_ai.usage import RequestUsage
 from co_cli import KnowledgeBase
 from co_cli.agent.providers import Choice
 from co_cli.agent.wording import ANSWER, wording
-from co_cli.learning import inbox
-from co_cli.learning.drafting import spending
+from co_cli.learning import inbox, spending
 from co_cli.learning.inbox import Proposal
 from co_cli.learning.summaries.merging import Merged, Summaries, summarize, summary_from
 from co_cli.settings import change_setting

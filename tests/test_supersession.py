@@ -9,6 +9,7 @@ from commands import Co
 from processes import contents
 
 from co_cli import KnowledgeBase
+from co_cli.bench.processes import environment, installed_command, run_times
 from co_cli.errors import Conflict, Invalid
 from co_cli.note import MEMORY, render_memory
 
@@ -225,3 +226,23 @@ def test_a_list_of_ids_is_checked(kb: KnowledgeBase, vault: Path):
     listing = kb.list()
     assert [note.supersedes for note in listing.notes if note.kind == MEMORY] == [(7, 8)]
     assert "Field 'supersedes' must be integer" in listing.problems[0].message
+
+
+@pytest.mark.slow
+def test_recall_is_no_slower_where_memories_were_replaced_and_name_what_is_not_there(tmp_path: Path):
+    costs = {}
+    for name in ("plain", "replaced"):
+        folder = tmp_path / name / ".co-cli" / "knowledge" / "memories"
+        folder.mkdir(parents=True)
+        for number in range(1, 3001):
+            claim, header = f" in {number}.txt", ""
+            if name == "replaced":
+                claim = f" in `src/{number}.py`, see `make {number}`"
+                if number % 3 != 2:
+                    header = f"superseded_by: {number + 1}\n" if number % 3 == 0 else f"supersedes: {number - 1}\n"
+            fact = f"The release {number % 40} of unit {number} has its notes{claim}"
+            text = f"---\nid: {number}\ncreated: 2026-01-01T00:00:00+00:00\n{header}---\n\n{fact}\n"
+            (folder / f"{number:03d}-fact.md").write_text(text)
+        project, command = str(tmp_path / name), [installed_command(), "recall", "release 17", "--mode", "text", "-n", "10"]
+        costs[name] = min(run_times(command, 7, cwd=project, variables=environment(project)).cpu)
+    assert costs["replaced"] <= 1.4 * costs["plain"]

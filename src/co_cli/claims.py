@@ -33,6 +33,8 @@ _HISTORY = re.compile(
     r"|will|plan|should (?:be|go|live)|create|never|don't|do not|avoid|example|e\.g)\b"
 )
 """Words of sentences that are about what was, will be, or is not to be."""
+_NAMES = re.compile(r"`[^`\n]*`|\S*/\S*")
+"""What is named in a sentence, whose parts are none of its words: ``src/plan/create.py``."""
 _SECONDS = 10
 _LOOKED_AT = 5000
 _FOREIGN = frozenset(("node_modules", "__pycache__", "target", "dist", "build", "venv"))
@@ -59,7 +61,7 @@ def claims_in(text: str) -> tuple[Claim, ...]:
     """What a text claims, each once, in its order."""
     found: dict[Claim, None] = {}
     for sentence in re.split(r"(?<=[.!?])\s+|\n+", text):
-        if not _HISTORY.search(sentence):
+        if not _HISTORY.search(_NAMES.sub(" ", sentence)):
             found.update(dict.fromkeys(_claims_of(sentence)))
     return tuple(found)[:_MOST]
 

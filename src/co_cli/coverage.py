@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.errors import CoError
-from co_cli.index.database import Damaged, remove
+from co_cli.index.database import Damaged, discard, remove
 from co_cli.index.store import Index
 from co_cli.note import FOLDERS, Problem
 from co_cli.sync import index_path, open_index
@@ -108,7 +108,7 @@ def begin_anew(vault: Vault, cache: str, *, by_meaning: bool) -> None:
         with closing(open_index(vault, cache)) as index:
             if index.meta(_ANEW):
                 return
-    throw_away(vault, cache)
+    empty(vault, cache)
     with closing(open_index(vault, cache)) as index, index.writing():
         index.set_meta(_ANEW, 1)
 
@@ -117,6 +117,13 @@ def end_anew(index: Index) -> None:
     """Note that what was asked for is done."""
     with index.writing():
         index.set_meta(_ANEW, 0)
+
+
+def empty(vault: Vault, cache: str) -> None:
+    """Take everything out of the index of a vault, which is to be made anew; others may have it open meanwhile."""
+    path = index_path(vault, cache)
+    if os.path.exists(path):
+        discard(path)
 
 
 def throw_away(vault: Vault, cache: str) -> None:

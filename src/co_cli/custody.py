@@ -61,7 +61,7 @@ def _proposals_about(vault: Vault, refs: set[str]) -> Iterator[tuple[str, bytes]
 
     folder = os.path.join(vault.root, INBOX)
     for path, raw in documents(folder, []) if os.path.isdir(folder) else ():
-        if purge.refs_in(raw) & refs:
+        if purge.refs_in(raw, "g:" if vault.name == GLOBAL else "") & refs:
             yield path, raw
 
 
@@ -217,18 +217,20 @@ class Custody(Linking):
             if note.vault != source:
                 where = "for all projects" if target == GLOBAL else "one of this project"
                 raise Conflict(f"{note.ref} is {where} already.", "`co list` shows what is where.")
-            if note.kind not in (MEMORY, TOPIC):
-                raise Invalid(f"{note.ref} stays where it is: only memories and topics are moved.")
+            if note.kind == CONTEXT:
+                raise Invalid(f"{note.ref} stays where it is: each vault has its own.", "Move its lines: co edit context")
         moved = []
         for note in notes:
             with self.vault(target).change("promote" if target == GLOBAL else "demote") as there:
                 after = memory.moved(note, self.vault(target), language=language)
                 there.create(after.path, after.raw)
+                self._bring_original(there, self.vault(target), note)
                 there.summary = f"took {after.label} over from {'the project' if target == GLOBAL else 'all projects'}"
             with self.vault(source).change("promote" if target == GLOBAL else "demote") as here:
                 here.remove(note)
                 for before, changed in memory.rewritten(self.vault(source), [note]):
                     here.replace(before, changed.raw)
+                self._settle_originals(here, self.vault(source), [note])
                 here.summary = f"gave {note.label} away: it is {after.ref} now"
             moved.append(Moved(note, after))
             self._let_go([note])

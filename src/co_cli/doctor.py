@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from co_cli import attachment
-from co_cli.coverage import differences, throw_away
+from co_cli.coverage import differences, empty
 from co_cli.errors import CoError
 from co_cli.files import read_bytes, reason
 from co_cli.frontmatter import HEADER_LIMIT, FrontmatterError, parse_frontmatter, render_field, replace_fields
@@ -91,7 +91,7 @@ def _compared(vault: Vault, cache: str, *, fix: bool) -> list[Finding]:
     problems = differences(vault, cache)
     if not problems or not fix:
         return [Finding(problem, mendable=True) for problem in problems]
-    throw_away(vault, cache)
+    empty(vault, cache)
     mended = "the index was thrown away; the next search makes it anew"
     return [Finding(problem, mendable=True, mended=mended) for problem in problems]
 

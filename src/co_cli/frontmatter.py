@@ -115,6 +115,14 @@ def parse_header(header: str) -> dict[str, Any]:
     return _parse_yaml(header) if plain is None else plain
 
 
+def says_private(header: str) -> bool:
+    """Whether the header of a document says that it is private; of one that cannot be read, whether a line of it does."""
+    try:
+        return parse_header(header).get("private") is True
+    except FrontmatterError:
+        return re.search(r"^private:[ \t]*true\b", header, re.MULTILINE) is not None
+
+
 def _parse_plain(header: str) -> dict[str, Any] | None:
     """Read a header of plain values, or return ``None`` where only YAML can tell."""
     fields: dict[str, Any] = {}

@@ -134,7 +134,8 @@ class KnowledgeBase(Upkeep):
 
         concerned = [vault.name for vault in self._rehearsed(action)[0] if vault.steps]
         with ExitStack() as held:
-            drafts = {name: held.enter_context(self.vault(name).change(operation)) for name in concerned}
+            locks = {name: held.enter_context(ExitStack()) for name in concerned}  # in the order in which all take them
+            drafts = {name: locks[name].enter_context(self.vault(name).change(operation)) for name in concerned}
             vaults, gone = self._rehearsed(action)
             for vault in vaults:
                 if vault.steps and vault.name not in drafts:
@@ -142,6 +143,9 @@ class KnowledgeBase(Upkeep):
                 if vault.name in drafts:
                     vault.hand_over(drafts[vault.name])
                     drafts[vault.name].summary = summary
+            leaving = {note.vault for note in gone}
+            for name in sorted(concerned, key=lambda name: name in leaving):
+                locks[name].close()  # what a note moves to is written first: whoever dies between has it twice, not lost
         self._let_go(gone)
         return _file_changes(vaults)
 

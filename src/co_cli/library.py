@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from co_cli.errors import CoError
+from co_cli.errors import CoError, Conflict
 from co_cli.note import ARTICLE, GLOBAL, Note, clean_tags
 from co_cli.shelf import Listing, Saved, Shelf
 
@@ -192,6 +192,22 @@ class Library(Shelf):
             from co_cli import attachment
 
             attachment.settle(draft, vault)
+
+    def _bring_original(self, draft: Draft, vault: Vault, note: Note) -> None:
+        """Take the original of an article along to another vault, where it has the same name, which tells its content."""
+        raw = self.original(note) if note.kind == ARTICLE else None
+        if raw is None:
+            return
+        from co_cli import attachment
+
+        name = self.details(note).attachment
+        known = attachment.content(vault, name)
+        if known not in (None, raw):
+            raise Conflict(f"{name} is another file there.", f"Add the document itself: co article add {note.source}")
+        if known is None:
+            attachment.bring_back(draft, vault, name, raw)
+        if note.private:
+            attachment.leave_out_of_git(draft, vault)
 
     def _leave_out_of_git(self, draft: Draft, vault: Vault) -> None:
         from co_cli import attachment

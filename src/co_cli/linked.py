@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.errors import Conflict, Corrupt, Denied, NotFound, Unavailable
 from co_cli.files import reason
 from co_cli.folder import Look, leads_straight, stamp
-from co_cli.frontmatter import FrontmatterError, parse_header, split_frontmatter
+from co_cli.frontmatter import FrontmatterError, parse_header, says_private, split_frontmatter
 from co_cli.note import ARTICLE, FOLDERS, Note, NoteError, Problem, clean_tags, instant
 from co_cli.vault import Scan, Vault
 
@@ -339,7 +339,7 @@ def read_leniently(raw: bytes, *, vault: str, path: str, name: str) -> Note:
     try:
         fields = parse_header(header) if header else {}
     except FrontmatterError:  # a template, or another language
-        fields = {}
+        fields = {"private": says_private(header or "")}
     slug = _slug(name)
     stem = slug.rpartition("/")[2].removesuffix(os.path.splitext(name)[1])
     title = _words(fields.get("title")) or _first_heading(body) or stem

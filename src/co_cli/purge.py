@@ -14,7 +14,7 @@ from co_cli import attachment
 from co_cli.errors import Corrupt, NotFound
 from co_cli.frontmatter import parse_frontmatter
 from co_cli.journal import Digest, is_of
-from co_cli.note import FOLDERS, GLOBAL, MEMORY, TOPIC, claimed_ids
+from co_cli.note import ARTICLE, FOLDERS, GLOBAL, MEMORY, TOPIC, claimed_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +29,8 @@ _NAMED = 5
 _TELLING = 60
 """Characters of a text by which it is recognised elsewhere."""
 _INBOX = "inbox/"
+_MOVED = (MEMORY, TOPIC, ARTICLE)
+"""The kinds that may go from one vault to the other."""
 
 
 class Trail(NamedTuple):
@@ -170,7 +172,7 @@ def with_moves(vaults: Sequence[Vault], found: Iterable[tuple[Vault, Trail]]) ->
 def _removals(journal: Journal, number: int) -> Iterator[Done]:
     """The notes that a change removed, but for those that only got another file by it."""
     change = _steps(journal, number)
-    folders = (FOLDERS[MEMORY], FOLDERS[TOPIC])
+    folders = [FOLDERS[kind] for kind in _MOVED]
     for step in change:
         is_gone = step.after is None and step.path.rpartition("/")[0].rpartition("/")[2] in folders
         if is_gone and not any(other.after is not None and _same(step.before, other.after) for other in change):
@@ -185,26 +187,30 @@ def _origins(texts: Iterable[str]) -> set[tuple[str, str]]:
             fields, body = parse_frontmatter(text)
         except ValueError:  # nobody can say what it was
             continue
-        if fields.get("created"):
-            found.add((str(fields["created"]), body.strip()))
+        made = fields.get("created") or fields.get("fetched")
+        if made:
+            found.add((str(made), body.strip()))
     return found
 
 
-def refs_in(raw: bytes) -> set[str]:
-    """The refs of the notes that a proposal names."""
+def refs_in(raw: bytes, mark: str = "") -> set[str]:
+    """The refs of the notes that a proposal names; the topic that it would write has the mark of its vault."""
     try:
         fields = parse_frontmatter(raw.decode("utf-8"))[0]
     except ValueError:  # it names nothing that could be read
         return set()
     evidence = fields.get("evidence")
     lists = (fields.get("refs"), evidence.get("refs") if isinstance(evidence, dict) else None)
-    return {str(ref).removeprefix("p:") for each in lists if isinstance(each, list) for ref in each}
+    named = {str(ref).removeprefix("p:") for each in lists if isinstance(each, list) for ref in each}
+    return named | ({f"{mark}topic:{fields.get('name')}"} if fields.get("action") == "topic" else set())
 
 
 def _with_proposals(vault: Vault, trail: Trail) -> Trail:
     """A trail with the proposals that somebody has answered, and that named the note while it was there, or quote it."""
     numbers = {number for text in trail.texts for number in claimed_ids(text.encode("utf-8", "replace"))}
-    refs = {f"g:{number}" if vault.name == GLOBAL else str(number) for number in numbers}
+    mark = "g:" if vault.name == GLOBAL else ""
+    refs = {f"{mark}{number}" for number in numbers}
+    refs |= {f"{mark}topic:{path[:-3].rpartition('/')[2]}" for path in trail.paths if FOLDERS[TOPIC] in path.split("/")}
     telling = _telling(trail.texts)
     steps = {number: set(paths) for number, paths in trail.steps.items()}
     for change in vault.journal.changes():
@@ -214,7 +220,7 @@ def _with_proposals(vault: Vault, trail: Trail) -> Trail:
         for step in _steps(vault.journal, change.number):
             images = (image for image in (step.before, step.after) if isinstance(image, bytes))
             if step.path.startswith(_INBOX) and any(
-                (alive and refs & refs_in(image)) or any(each in image for each in telling) for image in images
+                (alive and refs & refs_in(image, mark)) or any(each in image for each in telling) for image in images
             ):
                 steps.setdefault(change.number, set()).add(step.path)
     return trail._replace(steps={number: frozenset(paths) for number, paths in steps.items()})
@@ -245,7 +251,7 @@ def _living(vaults: Sequence[Vault], trail: Trail) -> Iterator[Remains]:
     days = [created.encode() for created, _body in origins]
     for vault in vaults:
         for archived in (False, True):
-            listed = vault.scan((MEMORY, TOPIC), wanted=lambda raw: any(day in raw for day in days), archived=archived)
+            listed = vault.scan(_MOVED, wanted=lambda raw: any(day in raw for day in days), archived=archived)
             for note in listed.notes:
                 if origins & _origins([note.text]):
                     yield Remains(note.ref, "what became of it when it was moved", f"co forget {note.ref} --purge")

@@ -45,9 +45,7 @@ for number in range(6):
     print(json.dumps([[outcome.state, outcome.proposal.ref] for outcome in outcomes]), flush=True)
 """
 
-# Dies just before its n-th step that can be seen on disk, for each n until it lives to the end; each time in a project of
-# its own. Says what was found afterwards, by another process that looks.
-DYING = """
+DEATH = """
 import itertools, json, os, sys
 from co_cli import open_knowledge
 from co_cli.learning import inbox
@@ -70,6 +68,26 @@ def die_before(step):
     reading, writing = os.open, counted(os.open)
     os.open = lambda path, flags, *rest: (writing if flags & os.O_CREAT else reading)(path, flags, *rest)
 
+def status_of(action, kb, step):
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            die_before(step)
+            action(kb)
+            status = 0
+        finally:
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, DIED), status
+    return status
+"""
+
+# Dies just before its n-th step that can be seen on disk, for each n until it lives to the end; each time in a project of
+# its own. Says what was found afterwards, by another process that looks.
+DYING = (
+    DEATH
+    + """
 def operate(kb):
     match operation:
         case "propose": inbox.propose(kb, [FACT])
@@ -83,17 +101,7 @@ for step in itertools.count(1):
     kb = open_knowledge(project)
     if operation != "propose":
         inbox.propose(kb, [FACT])
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            die_before(step)
-            operate(kb)
-            status = 0
-        finally:
-            os._exit(status)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert status in (0, DIED), status
+    status = status_of(operate, kb, step)
     kb.log()  # settles what was left half done
     found = inbox.proposals(kb)
     again = inbox.propose(kb, [FACT])[0].state
@@ -106,6 +114,26 @@ for step in itertools.count(1):
     if status == 0:
         break
 """
+)
+
+# The same where a yes moves a note from one vault to the other: says in which it was found.
+MOVING = (
+    DEATH
+    + """
+to_global = operation == "promote"
+for step in itertools.count(1):
+    os.makedirs(f"{base}/{step}")
+    kb = open_knowledge(f"{base}/{step}")
+    note = kb.save(f"Fact of step {step}", in_global=not to_global).note
+    move = {"to": "global" if to_global else "project"}
+    (asked,) = inbox.propose(kb, [Proposal("update", note.vault, "move", "", move, (note.ref,))])
+    status = status_of(lambda kb: inbox.accept(kb, asked.proposal), kb, step)
+    kb.log()  # settles what was left half done
+    print(json.dumps([found.vault for found in kb.list().notes if found.body == note.body]), flush=True)
+    if status == 0:
+        break
+"""
+)
 
 
 def together(script: str, *arguments: tuple[object, ...]) -> list[list[list[str]]]:
@@ -164,3 +192,15 @@ def test_a_process_that_dies_at_any_step_leaves_it_waiting_or_answered_and_nothi
 
 def json_key(state: list[object]) -> tuple[object, ...]:
     return tuple(tuple(part) if isinstance(part, list) else part for part in state)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", ["promote", "demote"])
+def test_a_note_that_a_yes_moves_is_in_one_vault_or_the_other_whenever_the_process_dies(
+    operation: str, tmp_path: Path
+) -> None:
+    found = finish(start(MOVING, tmp_path, operation))
+    before, after = ("project", "global") if operation == "promote" else ("global", "project")
+    assert [] not in found
+    assert found[0] == [before]
+    assert found[-1] == [after]

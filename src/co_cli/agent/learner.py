@@ -6,19 +6,12 @@ decided by :mod:`co_cli.learning.drafting.answers`.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel
-from pydantic_ai import Agent
-from pydantic_ai.exceptions import UnexpectedModelBehavior
-from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import UsageLimits
 
-from co_cli.agent.failures import explained
-from co_cli.agent.history import CHARACTERS_A_TOKEN
-from co_cli.agent.providers import OFFLINE, open_model
-from co_cli.learning.drafting import spending
+from co_cli.agent import errand
+from co_cli.agent.providers import OFFLINE
 from co_cli.learning.drafting.rules import holds_secret
 from co_cli.learning.drafting.speech import spoken
 
@@ -63,6 +56,9 @@ class Items(BaseModel):
     items: list[Item]
 
 
+_ERRAND = errand.Errand(_INSTRUCTIONS, Items, ANSWER, _OVERHEAD)
+
+
 def drafter(kb: KnowledgeBase, choice: Choice, model: Model | None = None) -> Callable[[tuple[Turn, ...]], object] | None:
     """What asks the model of a choice, for use outside of an event loop; ``None`` where there is no model to ask."""
     if choice.provider == OFFLINE:
@@ -72,8 +68,8 @@ def drafter(kb: KnowledgeBase, choice: Choice, model: Model | None = None) -> Ca
         said = _said(turns)
         if not said:
             return []
-        number = spending.reserve(kb, choice.label, len(said) // CHARACTERS_A_TOKEN + _OVERHEAD + ANSWER)
-        return asyncio.run(_asked(kb, choice, model, said, number))
+        answer = errand.run(_ERRAND, kb, choice, model, said)
+        return None if answer is None else answer.model_dump()["items"]
 
     return ask
 
@@ -83,17 +79,3 @@ def _said(turns: tuple[Turn, ...]) -> str:
     messages = (" ".join(sentence for sentence in spoken(turn.text) if not holds_secret(sentence)) for turn in turns)
     said = "\n\n".join(f"<message>{message}</message>" for message in messages if message)
     return said if len(said) <= ASKED else said[-ASKED:]
-
-
-async def _asked(kb: KnowledgeBase, choice: Choice, model: Model | None, said: str, number: int) -> object:
-    try:
-        async with model or open_model(choice, kb) as opened:
-            agent = Agent(opened, instructions=_INSTRUCTIONS, output_type=Items, retries=0)
-            bounds = UsageLimits(request_limit=1)
-            result = await agent.run(said, model_settings=ModelSettings(max_tokens=ANSWER), usage_limits=bounds)
-    except UnexpectedModelBehavior:
-        return None  # it answered, but not in the form that was asked for; what it took stays put aside
-    except Exception as error:
-        raise explained(error, choice) from error
-    spending.settle(kb, number, result.usage.input_tokens + result.usage.output_tokens)
-    return [item.model_dump() for item in result.output.items]

@@ -6,19 +6,12 @@ decided by :mod:`co_cli.learning.summaries.faithfulness`.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
-from pydantic_ai import Agent
-from pydantic_ai.exceptions import UnexpectedModelBehavior
-from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import UsageLimits
 
-from co_cli.agent.failures import explained
-from co_cli.agent.history import CHARACTERS_A_TOKEN
-from co_cli.agent.providers import OFFLINE, open_model
-from co_cli.learning.drafting import spending
+from co_cli.agent import errand
+from co_cli.agent.providers import OFFLINE
 from co_cli.learning.summaries.merging import Wording
 
 if TYPE_CHECKING:
@@ -60,6 +53,9 @@ class Answer(BaseModel):
     statements: list[Said]
 
 
+_ERRAND = errand.Errand(_INSTRUCTIONS, Answer, ANSWER, _OVERHEAD)
+
+
 def wording(kb: KnowledgeBase, choice: Choice, model: Model | None = None) -> Wording | None:
     """What asks the model of a choice, for use outside of an event loop; ``None`` where there is no model to ask."""
     if choice.provider == OFFLINE:
@@ -67,8 +63,8 @@ def wording(kb: KnowledgeBase, choice: Choice, model: Model | None = None) -> Wo
 
     def ask(request: Request) -> object:
         asked = _asked_for(request)
-        number = spending.reserve(kb, choice.label, len(asked) // CHARACTERS_A_TOKEN + _OVERHEAD + ANSWER)
-        return asyncio.run(_answer(kb, choice, model, asked, number))
+        answer = errand.run(_ERRAND, kb, choice, model, asked)
+        return None if answer is None else answer.model_dump()
 
     return Wording(ask, choice.label)
 
@@ -79,17 +75,3 @@ def _asked_for(request: Request) -> str:
         return notes
     wrong = "\n".join(f"- It {lapse}." for lapse in request.lapses)
     return f"{notes}\n\nYour last answer was not faithful:\n{wrong}\nAnswer again, closer to the words of the notes."
-
-
-async def _answer(kb: KnowledgeBase, choice: Choice, model: Model | None, asked: str, number: int) -> object:
-    try:
-        async with model or open_model(choice, kb) as opened:
-            agent = Agent(opened, instructions=_INSTRUCTIONS, output_type=Answer, retries=0)
-            bounds = UsageLimits(request_limit=1)
-            result = await agent.run(asked, model_settings=ModelSettings(max_tokens=ANSWER), usage_limits=bounds)
-    except UnexpectedModelBehavior:
-        return None  # it answered, but not in the form that was asked for; what it took stays put aside
-    except Exception as error:
-        raise explained(error, choice) from error
-    spending.settle(kb, number, result.usage.input_tokens + result.usage.output_tokens)
-    return result.output.model_dump()

@@ -26,7 +26,7 @@ PASSED_BY = frozenset(("node_modules", "__pycache__", "CVS", "_darcs"))
 
 
 def find_files(folder: str, leave_out: frozenset[str] = frozenset()) -> Iterator[str]:
-    """The ordinary files in a folder and those below it, by their names; no link is followed."""
+    """The ordinary files and the links in a folder and those below it, by their names; no link is followed."""
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
@@ -36,7 +36,7 @@ def find_files(folder: str, leave_out: frozenset[str] = frozenset()) -> Iterator
     for entry in found:
         if entry.name.startswith("."):
             continue
-        if entry.is_file(follow_symlinks=False):
+        if entry.is_file(follow_symlinks=False) or entry.is_symlink():
             yield entry.path
         elif entry.is_dir(follow_symlinks=False) and not _is_passed_by(entry, leave_out):
             yield from find_files(entry.path, leave_out)

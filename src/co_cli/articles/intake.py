@@ -35,7 +35,8 @@ PORTION, PORTION_BYTES, PORTION_SECONDS = 100, 16 * 1024 * 1024, 10.0
 _GLANCE = 1.0
 """Seconds for which it is taken for known which articles there are; what is written looks once more."""
 _NO_DOCUMENTS = frozenset(("unknown-kind", "empty", "no-text", "not-a-file"))
-"""The codes of what is passed by in a folder: files that hold nothing to be read."""
+_LINK = "link"
+"""The codes of what is passed by in a folder: files that hold nothing to be read, and links."""
 _LASTING = _NO_DOCUMENTS | {"encrypted", "broken", "too-large"}
 """The codes of what would be no other if the same bytes were read again."""
 
@@ -112,6 +113,8 @@ def _tasks(kb: KnowledgeBase, what: Iterable[str], wish: Wish) -> Iterator[_Task
             named = each is text
             problem = None
             try:
+                if not named and os.path.islink(each):
+                    raise Invalid("This is a link, and links are not followed.", "Name what it leads to.", code=_LINK)
                 source = sources.named(kb, each, in_global=wish.in_global)
             except CoError as error:
                 source, problem = sources.Source(each), error
@@ -267,7 +270,7 @@ class _Intake:
 
     def _failed(self, task: _Task, error: CoError) -> Entry:
         """The line for what was not taken in; what nobody named and is no document is only passed by."""
-        outcome = SKIPPED if error.code in _NO_DOCUMENTS and not task.named else FAILED
+        outcome = SKIPPED if error.code in _NO_DOCUMENTS | {_LINK} and not task.named else FAILED
         return Entry(task.shown, outcome, reason=error.message, code=error.code, hint=error.hint, error=error.kind)
 
 

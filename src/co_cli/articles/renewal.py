@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from co_cli.articles import source as sources
 from co_cli.articles.intake import Wish, extract, incoming_of
 from co_cli.errors import DENIED, NOT_FOUND, CoError
-from co_cli.note import sha_of
+from co_cli.note import PROJECT, sha_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,6 +40,8 @@ class State(NamedTuple):
     """The lines in which the text differs, where it does."""
     incoming: Incoming | None = None
     """What the article would become."""
+    strange: bool = False
+    """Whether it names a file that nobody of here may have meant: a cloned project, or an agent, can write any name."""
 
 
 def refreshed(kb: KnowledgeBase, notes: Sequence[Note], tell: Tell = None) -> Iterator[State]:
@@ -82,7 +84,15 @@ def _compared(kb: KnowledgeBase, note: Note, source: Source) -> State:
     difference = _difference(note, incoming)
     if not difference:  # other bytes around the same words
         return State(note, SAME)
-    return State(note, CHANGED, difference=difference, incoming=incoming)
+    return State(note, CHANGED, difference=difference, incoming=incoming, strange=_is_strange(kb, note, source))
+
+
+def _is_strange(kb: KnowledgeBase, note: Note, source: Source) -> bool:
+    """Whether a file lies outside of the project, and its article does not come from the user for certain."""
+    inside = os.path.join(os.path.realpath(kb.places.project), "") if kb.places.project else ""
+    if not source.path or (inside and os.path.realpath(source.path).startswith(inside)):
+        return False
+    return note.vault == PROJECT or not kb.details(note).sha256
 
 
 def _difference(note: Note, incoming: Incoming) -> str:

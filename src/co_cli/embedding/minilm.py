@@ -11,7 +11,7 @@ import os
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from co_cli.embedding.packages import find_folder, mapped, sampled, unavailable
+from co_cli.embedding.packages import find_folder, keep_onnxruntime_silent, mapped, sampled, unavailable
 from co_cli.errors import Unavailable
 from co_cli.files import locked, make_folder, read_bytes, replace_file
 
@@ -111,6 +111,7 @@ class MiniLM:
     def _load(self) -> None:
         from co_cli.embedding.minilm_model import TOKENS
 
+        keep_onnxruntime_silent()
         try:
             import onnxruntime
             from tokenizers import Tokenizer

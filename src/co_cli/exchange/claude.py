@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from co_cli.errors import NotFound
-from co_cli.exchange.documents import TOPICS
+from co_cli.exchange.documents import TOPICS, check_is_text
 from co_cli.exchange.instructions import instructions, with_imports
 from co_cli.exchange.intake import imported
 from co_cli.exchange.memory_folder import INDEX, is_memory_folder, items_of, memories_in
@@ -35,6 +35,7 @@ def import_claude(
     files: list[str] = []
     items: list[Item] = []
     if os.path.isfile(top):
+        check_is_text(top)
         if os.path.basename(top) == INDEX:
             files, items = [top], list(items_of(top, TAG))
         else:

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from co_cli.errors import NotFound
-from co_cli.exchange.documents import TOPICS, moment, name_from
+from co_cli.exchange.documents import TOPICS, check_is_text, moment, name_from
 from co_cli.exchange.instructions import instructions
 from co_cli.exchange.intake import IMPORTED, Document, imported
 from co_cli.exchange.reading import place, read_text, walk
@@ -39,6 +39,7 @@ def import_codex(
     """Take in what Codex knows of a project, or of its user."""
     top = place(path, FORMS)
     if os.path.isfile(top):
+        check_is_text(top)
         folder, found = os.path.dirname(top), [top]
     else:
         folder = top

@@ -15,7 +15,7 @@ from co_cli.errors import Invalid
 from co_cli.exchange.intake import IMPORTED, Document, Entry
 from co_cli.exchange.reading import Text, read_text, walk
 from co_cli.exchange.report import SKIPPED, ImportEntry, short_name
-from co_cli.frontmatter import FrontmatterError, parse_frontmatter, split_frontmatter
+from co_cli.frontmatter import FrontmatterError, parse_frontmatter, says_private, split_frontmatter
 from co_cli.topic import essence, slug_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ class Statement(NamedTuple):
     line: int
 
 
+def check_is_text(path: str) -> None:
+    """Raise ``Invalid`` for a file that was named and cannot be Markdown: data would only become an odd topic."""
+    if not path.lower().endswith(_TEXTS):
+        raise Invalid(f"{path} is no Markdown file.", f"Name a folder, or a file that ends in {', '.join(_TEXTS)}.")
+
+
 def documents_in(
     top: str, tag: str, *, as_what: str = TOPICS, write: Callable[[str], str] | None = None, inline_tags: bool = False
 ) -> tuple[list[str], list[Item]]:
@@ -53,8 +59,7 @@ def documents_in(
     if as_what not in (TOPICS, MEMORIES):
         raise Invalid(f"Texts cannot become {as_what!r}.", f"They become {TOPICS} or {MEMORIES}.")
     if not os.path.isdir(top):
-        if not top.lower().endswith(_TEXTS):
-            raise Invalid(f"{top} is no Markdown file.", f"Name a folder, or a file that ends in {', '.join(_TEXTS)}.")
+        check_is_text(top)
         files, others = [top], 0
     else:
         files = list(walk(top, _is_markdown))
@@ -117,6 +122,8 @@ def document_of(
     title = title.strip() if isinstance(title, str) and title.strip() else name
     extra: dict[str, object] = {"title": title} if title != name or " " in title else {}
     extra.update({field: fields[field] for field in ("type", "permalink") if isinstance(fields.get(field), str)})
+    if fields.get("private") is True:
+        extra["private"] = True
     aliases = words_of(fields.get("aliases") or fields.get("alias"))
     if aliases:
         extra["aliases"] = aliases
@@ -137,9 +144,12 @@ def document_of(
 
 def memories_of(read: Text, tag: str) -> Iterator[Item]:
     """A memory for each thing that a Markdown file says."""
-    above = read.text.count("\n") - split_frontmatter(read.text)[1].count("\n")
-    for said in statements(split_frontmatter(read.text)[1]):
-        yield entry_of(read, said._replace(line=said.line + above), tag)
+    header, body = split_frontmatter(read.text)
+    above = read.text.count("\n") - body.count("\n")
+    for said in statements(body):
+        entry = entry_of(read, said._replace(line=said.line + above), tag)
+        entry.private = says_private(header or "")
+        yield entry
 
 
 def entry_of(read: Text, said: Statement, tag: str, *, category: str = "") -> Entry:

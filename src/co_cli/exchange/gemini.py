@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from co_cli.errors import NotFound
-from co_cli.exchange.documents import MEMORIES, TOPICS, entry_of, statements
+from co_cli.exchange.documents import MEMORIES, TOPICS, check_is_text, entry_of, statements
 from co_cli.exchange.instructions import of_text
 from co_cli.exchange.intake import imported
 from co_cli.exchange.memory_folder import INDEX, is_memory_folder, items_of, memories_in
@@ -37,6 +37,7 @@ def import_gemini(
     files: list[str] = []
     items: list[Item] = []
     if os.path.isfile(top):
+        check_is_text(top)
         files = [top]
         items = list(items_of(top, TAG) if os.path.basename(top) == INDEX else _items(top, as_what))
     else:

@@ -60,6 +60,7 @@ class Entry:
     """Which of two with the same key or text stands: the lower rank, then the one that was read first."""
     pinned: bool = True
     because: str = ""
+    private: bool = False
     same_as: Entry | None = None
     outdone_by: Entry | None = None
     result: ImportEntry | None = None
@@ -291,6 +292,7 @@ class _Memories:
             category=entry.category,
             key=entry.key,
             pinned=entry.pinned,
+            private=entry.private,
             source=IMPORTED,
             created=entry.created,
             because=entry.because,

@@ -211,8 +211,8 @@ def _open_itself(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
-def discard(path: str, born: str) -> None:
-    """Empty an index that cannot be used, unless another process has made it anew meanwhile.
+def discard(path: str, born: str | None = None) -> None:
+    """Empty an index; one that cannot be used, and was ``born`` so, unless another process has made it anew meanwhile.
 
     It is emptied where it is, since others may have it open: to SQLite, the log of a removed file and that of the next one
     under its name are the same, and the two would be mixed up. Only what cannot even be emptied is removed.
@@ -221,7 +221,7 @@ def discard(path: str, born: str) -> None:
         if os.path.exists(path) and os.path.getsize(path):  # an empty one is about to be made
             connection = apsw.Connection(path)
             connection.set_busy_timeout(PATIENCE_MS)
-            emptied = _born(connection) != born or _empty(connection)
+            emptied = (born is not None and _born(connection) != born) or _empty(connection)
             connection.close()
             if not emptied:
                 remove(path)

@@ -166,6 +166,9 @@ def _engine() -> Any:  # noqa: ANN401 - rapidocr has no types
     """The engine with its models; a second to load."""
     import os
 
+    from co_cli.embedding.packages import keep_onnxruntime_silent
+
+    keep_onnxruntime_silent()
     from rapidocr import RapidOCR
 
     threads = min(_THREADS, os.cpu_count() or 1)

@@ -28,7 +28,7 @@ def read_text(original: Original, alive: SignOfLife) -> Extracted:  # noqa: ARG0
 
 def read_markdown(original: Original, alive: SignOfLife) -> Extracted:  # noqa: ARG001
     """A Markdown file, as it is; what its header says of it is taken out of the text."""
-    from co_cli.frontmatter import FrontmatterError, parse_frontmatter
+    from co_cli.frontmatter import FrontmatterError, parse_frontmatter, says_private, split_frontmatter
     from co_cli.note import clean_tags
 
     text, encoding = decoded(_beginning(original.raw), original.charset)
@@ -38,6 +38,7 @@ def read_markdown(original: Original, alive: SignOfLife) -> Extracted:  # noqa: 
     try:
         fields, body = parse_frontmatter(text.replace("\r\n", "\n"))
     except FrontmatterError as error:
+        fields = {"private": says_private(split_frontmatter(text)[0] or "")}
         notices += (f"The header could not be read, and stays in the text: {error.reason}.",)
     said = {name: str(fields[name]) for name in _FIELDS if isinstance(fields.get(name), (str, int)) and fields[name]}
     heading = _HEADING.search(body)

@@ -98,7 +98,7 @@ def _read_one(entry: str) -> Allowed:
         bracketed = f"[{entry}]" if entry.count(":") > 1 and not entry.startswith("[") else entry
         address = read_address(f"http://{bracketed}")
     except (ValueError, CoError):
-        hint = "Name hosts, addresses or networks: localhost:8000, wiki.example, 10.1.0.0/16."
+        hint = "Name hosts, addresses or networks: co config set fetch_allow 'localhost:8000 wiki.example 10.1.0.0/16'"
         raise Invalid(f"fetch_allow cannot be read: {entry!r} is no host and no network.", hint) from None
     has_port = bracketed.rpartition("]")[2].count(":") == 1
     return Allowed(entry, address.host, None, address.port if has_port else 0)

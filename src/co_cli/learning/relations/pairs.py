@@ -13,14 +13,14 @@ from co_cli.errors import CoError
 from co_cli.languages import language_name
 from co_cli.learning.relations import CONTRADICTION, UNRELATED, judge, said
 from co_cli.learning.summaries.summary import parse, statements_of, was_merged
-from co_cli.note import MEMORY, fold, instant, is_expired
+from co_cli.note import GLOBAL, MEMORY, claimed_ids, fold, instant, is_expired
 from co_cli.succession import stands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from co_cli.embedding import Embedder
-    from co_cli.knowledge import KnowledgeBase, Note, Problem
+    from co_cli.knowledge import FileChange, KnowledgeBase, Note, Problem
     from co_cli.learning.inbox import Outcome
     from co_cli.learning.proposal import Proposal
     from co_cli.learning.relations import Relation, Said
@@ -148,6 +148,17 @@ def compare(kb: KnowledgeBase, note: Note, *, private: bool = True) -> Report:
     return Report(tuple(sentence(*pair) for pair in told[:_TOLD]), tuple(as_pair(*pair) for pair in told))
 
 
+def compare_accepted(kb: KnowledgeBase, proposal: Proposal, changes: Iterable[FileChange]) -> Report:
+    """The same for a memory that is new by the yes to a proposal."""
+    from co_cli.learning.proposal import SAVE
+
+    made = [change.after for change in changes if change.before is None and change.after]
+    numbers = claimed_ids(made[0]) if proposal.action == SAVE and len(made) == 1 else ()
+    for number in numbers:
+        return compare(kb, kb.named(f"{'g' if proposal.vault == GLOBAL else 'p'}:{number}"))
+    return Report()
+
+
 def _related(one: Note, other: Note, relation: Relation) -> Related | None:
     """What two memories are to each other; ``None`` where both may stand.
 
@@ -231,9 +242,19 @@ def proposed(kb: KnowledgeBase, found: tuple[Related, ...]) -> tuple[Outcome | N
         return ()
     from co_cli.learning.inbox import propose
 
-    wanted = [proposal_of(related) for related in found]
+    replaced = _to_be_replaced(kb)
+    wanted = [None if replaced.get(each.other.ref, each.note.ref) != each.note.ref else proposal_of(each) for each in found]
     outcomes = iter(propose(kb, [proposal for proposal in wanted if proposal]))
     return tuple(next(outcomes) if proposal else None for proposal in wanted)
+
+
+def _to_be_replaced(kb: KnowledgeBase) -> dict[str, str]:
+    """The memories that another is to take the place of, once somebody says yes: no second one can."""
+    from co_cli.learning.inbox import proposals
+    from co_cli.learning.proposal import SUPERSEDE
+
+    waiting = [each for each in proposals(kb).proposals if each.action == SUPERSEDE]
+    return {ref.removeprefix("p:"): str(each.fields.get("by", "")) for each in waiting for ref in each.refs}
 
 
 def sentence(related: Related, outcome: Outcome | None) -> str:
@@ -301,7 +322,8 @@ def check(kb: KnowledgeBase, *, dry_run: bool = False, progress: Callable[[str, 
     notes = [note for note in listing.notes if not is_expired(note) and stands(kb.vault(note.vault), note)]
     candidates = Candidates([said_by(note) for note in notes], progress)
     found = []
-    for one, other in candidates.pairs():
+    for pair in candidates.pairs():
+        one, other = sorted(pair, key=lambda place: _newest_first(notes[place]))  # as it is when the newer is saved
         relation = judge(candidates.statements[one], candidates.statements[other], near=candidates.near)
         related = _related(notes[one], notes[other], relation)
         if related:

@@ -193,7 +193,15 @@ class _Consent:
         """What became of an article whose source has changed."""
         from co_cli.articles.renewal import LEFT, REPLACED
 
-        answer = self.answer or self._ask(state.note)
+        answer = self.answer
+        if state.strange and answer == "all":  # it is to be looked at in any case
+            if not interactive():
+                source = visible(state.source)
+                say(f"{state.note.ref} was left: {source} lies outside of the project, and may not be meant to be in it.")
+                say(f"If it is: co article add {source}")
+                return state._replace(outcome=LEFT)
+            answer = ""
+        answer = answer or self._ask(state.note)
         if answer in ("nobody", "no") or state.incoming is None:
             return state._replace(outcome=LEFT)
         (saved,) = kb.save_articles([state.incoming], in_global=state.note.vault == GLOBAL)

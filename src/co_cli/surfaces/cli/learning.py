@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from co_cli.errors import Invalid
 from co_cli.knowledge import open_knowledge
 from co_cli.learning.drafting.lessons import SETTING, learn
-from co_cli.learning.drafting.spending import SETTING as CAP
+from co_cli.learning.spending import SETTING as CAP
 from co_cli.settings import change_setting
 from co_cli.surfaces.cli.progress import Progress
 from co_cli.surfaces.cli.terminal import counted, emit, paint, visible, warn

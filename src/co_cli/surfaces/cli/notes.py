@@ -84,8 +84,7 @@ def _learn(arguments: Namespace) -> None:
         "updated": f"✓ Updated memory {note.ref}: {name}\nLocation: {note.path}",
         "unchanged": f"Memory {note.ref} already says this: {note.summary}\nNothing was added; --force adds it.",
     }[saved.outcome]
-    if arguments.expires and is_expired(note):
-        display += f"\nIt has expired already, on {note.expires[:10]}: recall leaves it out."
+    display += _expired(arguments, note)
     if note.private and not arguments.private and saved.outcome != "unchanged":
         display += "\nIt is kept as a private note: it never leaves this machine."
     data: dict[str, object] = {"memory_id": note.id}
@@ -262,7 +261,14 @@ def _report_update(arguments: Namespace, saved: Saved) -> None:
         display = f"{saved.note.ref} is as it was: nothing to change."
     else:
         display = f"✓ Updated {saved.note.ref}: {saved.note.summary or 'it is empty now'}\nLocation: {saved.note.path}"
+        display += _expired(arguments, saved.note)
     emit(arguments, _outcome(saved, display), display)
+
+
+def _expired(arguments: Namespace, note: Note) -> str:
+    """What is said where the day that was given is over."""
+    given = getattr(arguments, "expires", None)
+    return f"\nIt has expired already, on {note.expires[:10]}: recall leaves it out." if given and is_expired(note) else ""
 
 
 def _edit_in_editor(kb: KnowledgeBase, ref: str, *, force: bool) -> Saved:
@@ -442,7 +448,8 @@ def _pin(arguments: Namespace, *, pinned: bool) -> None:
     if unchanged:
         state = "already pinned: every prompt has it" if pinned else "not pinned"
     mark = "" if unchanged else "✓ "
-    where = "all your projects" if saved.note.vault == GLOBAL else "this project"
+    every = f"all your {visible(saved.note.language)} projects" if saved.note.language else "all your projects"
+    where = every if saved.note.vault == GLOBAL else "this project"
     display = f"{mark}{saved.note.ref} is {state}{f' in {where}' if pinned else ''}."
     if pinned and is_expired(saved.note):
         display += " Since it has expired, no prompt has it: co edit REF --expires …"

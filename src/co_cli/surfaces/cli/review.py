@@ -240,13 +240,16 @@ class _Decided:
 
     def decide(self, proposal: Proposal, verb: str, *, seen: tuple[FileChange, ...] | None = None, reason: str = "") -> bool:
         """Accept, reject or put off one; returns whether that went well."""
+        from co_cli.learning.relations.pairs import compare_accepted
         from co_cli.learning.summaries.merging import doubts
 
         # who has seen it has seen these too
         told = doubts(self._kb, proposal)[:_DOUBTS] if verb == "accept" and seen is None else ()
         try:
             if verb == "accept":
-                inbox.accept(self._kb, proposal, seen=seen)
+                done = inbox.accept(self._kb, proposal, seen=seen)
+                for line in compare_accepted(self._kb, proposal, done).sentences:
+                    say(visible(line))
                 warn(f"{proposal.ref} {visible(doubt)}; `co undo` takes it back" for doubt in told)
             elif verb == "reject":
                 inbox.reject(self._kb, proposal, reason)

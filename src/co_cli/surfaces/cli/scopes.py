@@ -40,6 +40,8 @@ def demote_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
 
 
 def _report(arguments: Namespace, moved: tuple[Moved, ...]) -> None:
-    display = "\n".join(f"✓ {each.before.ref} is {visible(each.after.label)}\nLocation: {each.after.path}" for each in moved)
+    lines = [f"✓ {each.before.ref} is {visible(each.after.label)}\nLocation: {each.after.path}" for each in moved]
+    times, them = ("twice", "it") if len(moved) == 1 else (f"{2 * len(moved)} times", "them")
+    display = "\n".join([*lines, f"`co undo`, {times}, takes {them} back."])  # each vault has its own journal
     notes = [{"before": each.before.ref, **as_data(each.after)} for each in moved]
     emit(arguments, {"count": len(moved), "moved": notes, "display": display}, display)

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import MEMORY, TOPIC, open_knowledge
-from co_cli.learning.drafting.spending import spent
+from co_cli.learning.spending import spent
 from co_cli.surfaces.cli.terminal import can_show_all, emit, paint, visible
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from co_cli.knowledge import Note, Survey
-    from co_cli.learning.drafting.spending import Spent
+    from co_cli.learning.spending import Spent
 
 _BAR = 32
 _DAYS_SHOWN = 14

@@ -22,7 +22,7 @@ from co_cli.surfaces.cli.chat.slash import obey
 from co_cli.surfaces.cli.learning import lines_of
 from co_cli.surfaces.cli.main import EXIT_CODES
 from co_cli.surfaces.cli.review import ask_about
-from co_cli.surfaces.cli.terminal import waiting_line
+from co_cli.surfaces.cli.terminal import say, waiting_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -55,7 +55,7 @@ def _learn(chat: Chat, screen: Screen, arguments: Namespace) -> None:
         for notice in lesson.notices:
             screen.notice(notice)
         if lesson.proposed:
-            screen.show("\n".join(lines_of(lesson)))
+            say("\n".join(lines_of(lesson)))
             ask_about(chat.kb, lesson.proposed, arguments)
 
 

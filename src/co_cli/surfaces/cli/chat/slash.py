@@ -126,6 +126,7 @@ async def _undo(chat: Chat, _argument: str) -> None:
 async def _review(chat: Chat, _argument: str) -> None:
     from co_cli.agent.approval import shown
     from co_cli.learning import inbox
+    from co_cli.learning.relations.pairs import compare_accepted
 
     waiting = inbox.waiting(chat.kb)
     if not waiting:
@@ -139,8 +140,9 @@ async def _review(chat: Chat, _argument: str) -> None:
             continue
         why = f" ({proposal.reason})" if proposal.reason else ""
         if await chat.voice.confirm(f"{proposal.ref}{why}: keep this? y, or anything else to leave it", shown(changes)):
-            inbox.accept(chat.kb, proposal, seen=changes)
-            chat.voice.show(f"✓ Accepted {proposal.ref}.")
+            done = inbox.accept(chat.kb, proposal, seen=changes)
+            related = compare_accepted(chat.kb, proposal, done).sentences
+            chat.voice.show("\n".join([f"✓ Accepted {proposal.ref}.", *related]))
     chat.voice.show("To reject, edit or put off what is left: co review")
 
 
