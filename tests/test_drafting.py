@@ -266,6 +266,52 @@ def test_a_draft_is_worded_to_last(said: str, statement: str) -> None:
             ("for this ask Tom", "I'm not sure, ask him", "don't change the number in line 5", "don't do that pls"),
             id="how to work",
         ),
+        pytest.param(
+            (
+                "i should have told you: we don't use semicolons",
+                "I review everything on Friday mornings",
+                "i have two kids so I am offline between 5 and 8",
+                "you can assume I know git",
+                "please reply in german unless I write english",
+            ),
+            ("i should have told you earlier", "i forgot to mention it", "i have two errors left", "answer in the ticket"),
+            id="oneself",
+        ),
+        pytest.param(
+            (
+                "we had to pin openssl to 1.1 because of the old appliances",
+                "we're three developers and one tester",
+                "The importer expects latin-1, not utf-8.",
+                "everything in legacy/ is frozen",
+                "the css lives in styles/, one file per component",
+            ),
+            (
+                "we had to restart it because it hung",
+                "we're two weeks late",
+                "the test expects 5, not 6",
+                "everything in main.py is broken",
+                "the typo is in docs/readme.md",
+            ),
+            id="the project",
+        ),
+        pytest.param(
+            (
+                "the vpn has to be on before you can reach the test cluster",
+                "Tickets are in the ACME project on Jira.",
+                "dark mode is the default for our users",
+                "Log messages are in english even though the ui is french",
+                "master is protected, so push to a branch",
+                "The release notes are written by Sofia",
+            ),
+            (
+                "the modal has to be closed first",
+                "screenshots are on the ticket",
+                "this is the default here",
+                "the labels are in english now",
+                "main is broken",
+            ),
+            id="how things are",
+        ),
     ],
 )
 def test_what_lasts_is_drafted_and_what_only_sounds_like_it_is_not(kept: tuple[str, ...], left: tuple[str, ...]) -> None:

@@ -328,6 +328,35 @@ def test_the_same_key_with_another_value_is_a_contradiction():
             ],
             id="how it is indented: unrelated",
         ),
+        pytest.param(
+            DUPLICATE,
+            [
+                ("We deploy on Mondays.", "Deployments go out on Mondays."),
+                ("All endpoints return JSON.", "Every endpoint responds with JSON."),
+                ("I work from Berlin.", "I'm based in Berlin."),
+                ("Never edit generated files.", "Generated files must not be edited by hand."),
+            ],
+            id="verbs: duplicate",
+        ),
+        pytest.param(
+            CONTRADICTION,
+            [
+                ("Logs are kept for 30 days.", "Logs are deleted after 7 days."),
+                ("Retries are limited to 3.", "Retry at most 5 times."),
+                ("Deploys require approval.", "Anyone can deploy without approval."),
+            ],
+            id="verbs: contradiction",
+        ),
+        pytest.param(
+            UNRELATED,
+            [
+                ("Logs are kept for 30 days.", "Backups are deleted after 90 days."),
+                ("I work from Berlin.", "I work from 9 to 5."),
+                ("Retries are limited to 3.", "Workers are limited to 5."),
+                ("PRs need two approvals.", "Hotfixes need one approval."),
+            ],
+            id="verbs: unrelated",
+        ),
     ],
 )
 def test_the_same_put_in_other_ways_is_known_and_what_only_looks_like_it_is_left_alone(

@@ -25,7 +25,8 @@ class Grammar(NamedTuple):
     """What makes of a whole sentence none that says something: questions, guesses, what others say, jokes."""
     passing: tuple[re.Pattern[str], ...]
     """What makes of a clause one about this moment."""
-    phrases: tuple[tuple[str, re.Pattern[str]], ...]
+    phrases: dict[str, tuple[tuple[str, re.Pattern[str]], ...]]
+    """By the letter that a clause begins with, since most phrases begin with one; an empty one is for all others."""
     others: dict[str, re.Pattern[str]]
 
 
@@ -48,13 +49,19 @@ def english() -> Grammar:
         for line in sections[meaning]
     ]
     phrases, others = (
-        [(line.partition(": ")[0], _compiled(_filled(line.partition(": ")[2], parts))) for line in sections[name]]
+        [(line.partition(": ")[0], _filled(line.partition(": ")[2], parts)) for line in sections[name]]
         for name in ("phrases", "others")
     )
+    firsts = [(_first(written), kind, _compiled(written)) for kind, written in phrases]
+    by_letter = {
+        letter: tuple((kind, pattern) for first, kind, pattern in firsts if first in ("", letter))
+        for letter in {first for first, _kind, _pattern in firsts} | {""}
+    }
+    named = {name: _compiled(written) for name, written in others}
     irony, unsaid, passing = (
         tuple(_compiled(_filled(line, parts)) for line in sections[name]) for name in ("irony", "unsaid", "passing")
     )
-    return Grammar(tuple(leads), irony, unsaid, passing, tuple(phrases), dict(others))
+    return Grammar(tuple(leads), irony, unsaid, passing, by_letter, named)
 
 
 def _sections(text: str) -> dict[str, list[str]]:
@@ -73,6 +80,15 @@ def _sections(text: str) -> dict[str, list[str]]:
 
 def _filled(written: str, parts: dict[str, str]) -> str:
     return _NAME.sub(lambda found: parts[found[1]], written)
+
+
+def _first(written: str) -> str:
+    """The letter that a pattern begins with, if there is only one way for it to begin."""
+    begins = re.match(r"[a-z](?![?*{])", written)
+    flat, before = re.sub(r"\\.|\[[^\]]*\]", "", written), ""
+    while flat != before:
+        flat, before = re.sub(r"\([^()]*\)", "", flat), flat
+    return begins[0] if begins and "|" not in flat else ""
 
 
 def _compiled(written: str) -> re.Pattern[str]:

@@ -89,9 +89,10 @@ def phrase_of(clause: str, meanings: frozenset[str] = frozenset()) -> str:
     placed = others["placed"].match(clause)
     adverbial = placed or others["adverbial"].match(clause)
     for text in filter(None, (clause, clause[adverbial.end() :] if adverbial else "")):
-        for name, each in english().phrases:
+        phrases = english().phrases
+        for kind, each in phrases.get(text[:1].lower(), phrases[""]):
             if each.match(text):
-                return name
+                return kind
     rest = clause[placed.end() :] if placed else clause
     is_statement = others["statement"].match(rest) is not None
     if placed and is_statement:

@@ -114,9 +114,10 @@ def _drafts(turn: Turn) -> Iterator[Draft]:
         if find_secret(sentence):
             continue
         clause, meanings = bare(sentence)
-        found = _clause(clause, meanings | carried)
-        corrects = turns_down(sentence) or (found and found[0] == CORRECTS)
-        carried = frozenset({CORRECTED}) if corrects else frozenset()
+        meanings |= carried
+        found = _clause(clause, meanings)
+        corrects = turns_down(sentence) or (found and CORRECTED in meanings)
+        carried = frozenset({CORRECTED}) if corrects else frozenset()  # what follows goes on with it
         if found:
             text = _worded(without_errand(found[1]), found[0], turn)
             if text and not find_secret(text):

@@ -105,7 +105,8 @@ def _mended(words: str) -> str:
     words = _SMALL_I.sub("I", _MANNERS.sub("", words))
     words = _NO_APOSTROPHE.sub(lambda found: f"{found[1]}n't", words)
     words = re.sub(r"(?i)^my ((?:\w+ )?name)'s\b", r"my \1 is", words)
-    return _LETS.sub(lambda found: f"We {_DECIDED.get(found['verb'].lower(), found['verb'])} {found['on']} ", words, count=1)
+    lets = _LETS.match(words)
+    return f"We {_DECIDED.get(lets['verb'].lower(), lets['verb'])} {lets['on']} {words[lets.end() :]}" if lets else words
 
 
 _DECIDED = {"settle": "settled", "agree": "agreed"}

@@ -30,7 +30,8 @@ SILENT = _words("""
 SOFT = _words("""
     all any every each always everywhere everything anywhere only now currently already still today generally usually
     normally mostly typically default new general strictly actually again nowadays consistently entire whole own both
-    ever directly straight project repo team codebase developer code_base here get make sure ensure kind type own call suite
+    ever directly straight anyone anybody project repo team codebase developer code_base here get make sure ensure kind type
+    own call suite
 """)
 """Words that may be missing from a statement that means the same."""
 
