@@ -1,8 +1,8 @@
 """How well the rules draft: precision and recall on a labelled set of what people say to coding agents.
 
-Owns the set (`utterances.jsonl`, written for this project; one part was held out while the rules were made, and two are by
-people who did not know them) and the measure. A draft is right where it says what somebody who read the turn wanted kept,
-and does not deny what that affirms.
+Owns the set (`utterances.jsonl`, written for this project; one part was held out while the rules were made, and two were
+written without a look at them) and the measure. A draft is right where it says what is to be kept of the turn, and does not
+deny what that affirms.
 """
 
 from __future__ import annotations

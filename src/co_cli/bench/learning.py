@@ -1,8 +1,8 @@
-"""How well the rules of learning judge, on what people have labelled.
+"""How well the rules of learning judge, on labelled statements.
 
 Owns the labelled set of statements that lies beside this file, and the measures. The set was written for this project; the
-rules were made on one part of it, and are measured on another that was held out, and on those of two people who did not know
-the rules when they wrote them.
+rules were made on one part of it, and are measured on another that was held out, and on two that were written without a look
+at the rules.
 """
 
 from __future__ import annotations
