@@ -11,13 +11,14 @@ import shutil
 import subprocess
 import sys
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from co_cli.bench.figures import Times
 from co_cli.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _CALL = """
 import json, sys
@@ -57,16 +58,18 @@ def run(command: list[str], *, cwd: str, variables: Mapping[str, str]) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def run_times(command: list[str], runs: int, *, cwd: str, variables: Mapping[str, str]) -> Times:
-    """The CPU and wall times of a command, after one run that warms the caches."""
+def run_times(command: list[str], runs: int, *, cwd: str, variables: Mapping[str, str], last: Sequence[str] = ()) -> Times:
+    """The CPU and wall times of a command, after one run that warms the caches; each with a ``last`` argument of its own."""
     check_measurable()
     import resource
 
-    run(command, cwd=cwd, variables=variables)
+    each = iter(last)
+    run([*command, *islice(each, 1)], cwd=cwd, variables=variables)
     times = Times([], [])
     for _ in range(runs):
+        now = [*command, *islice(each, 1)]
         before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        run(command, cwd=cwd, variables=variables)
+        run(now, cwd=cwd, variables=variables)
         times.wall.append(time.perf_counter() - started)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
