@@ -29,47 +29,10 @@ _PRECISION = 0.9
 _ALIKE = 0.6
 """The share of the shorter statement's words that two statements have in common when they say the same."""
 _EMPTY = frozenset(
-    (
-        *(
-            "a",
-            "an",
-            "the",
-            "is",
-            "are",
-            "be",
-            "to",
-            "of",
-            "and",
-            "or",
-            "in",
-            "on",
-            "for",
-            "at",
-            "by",
-            "with",
-            "we",
-            "our",
-            "i",
-            "my",
-        ),
-        *(
-            "user",
-            "users",
-            "please",
-            "it",
-            "this",
-            "that",
-            "they",
-            "their",
-            "them",
-            "not",
-            "do",
-            "does",
-            "don't",
-            "dont",
-            "s",
-        ),
-    )
+    """
+    a an the is are be to of and or in on for at by with we our i my user users please it this that they their
+    them not do does don't dont s
+    """.split()  # noqa: SIM905 - a table is read more easily so
 )
 _DENIES = re.compile(
     r"(?i)\b(?:no|not|never|without|cannot|neither|nor|hates?|dislikes?|allergic|avoid|stop|gone|dropped|ignored?)\b|n['’]t\b"
