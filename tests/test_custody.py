@@ -96,6 +96,16 @@ def test_an_article_is_promoted_with_its_original(kb: KnowledgeBase) -> None:
     assert not list(Path(kb.vault("global").root).rglob("report-*.pdf"))
 
 
+def test_what_a_promoted_memory_had_taken_the_place_of_stands_again_and_that_is_said(co: Co) -> None:
+    co("learn", "We deploy on Fridays")
+    co("learn", "We deploy on Mondays")
+    co("review", "--accept", "p1")
+
+    assert co("promote", "2") == 0
+
+    assert "1: We deploy on Fridays stands again: nothing supersedes it any more." in co.out
+
+
 def test_the_command_says_where_a_note_is_now(co: Co) -> None:
     co("learn", "Use pathlib.")
 

@@ -53,6 +53,8 @@ class Moved(NamedTuple):
 
     before: Note
     after: Note
+    standing: tuple[Note, ...] = ()
+    """The notes that stand again where it was, since it had taken their place."""
 
 
 def _proposals_about(vault: Vault, refs: set[str]) -> Iterator[tuple[str, bytes]]:
@@ -228,11 +230,13 @@ class Custody(Linking):
                 there.summary = f"took {after.label} over from {'the project' if target == GLOBAL else 'all projects'}"
             with self.vault(source).change("promote" if target == GLOBAL else "demote") as here:
                 here.remove(note)
-                for before, changed in memory.rewritten(self.vault(source), [note]):
+                rewritten = list(memory.rewritten(self.vault(source), [note]))
+                for before, changed in rewritten:
                     here.replace(before, changed.raw)
                 self._settle_originals(here, self.vault(source), [note])
                 here.summary = f"gave {note.label} away: it is {after.ref} now"
-            moved.append(Moved(note, after))
+            standing = (now for was, now in rewritten if was.superseded_by and not now.superseded_by)
+            moved.append(Moved(note, after, tuple(standing)))
             self._let_go([note])
         return tuple(moved)
 

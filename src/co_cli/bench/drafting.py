@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 import re
 import time
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from co_cli.bench.learning import Judged
+from co_cli.bench.learning import Judged, labelled
 from co_cli.errors import Invalid
 from co_cli.learning.drafting.rules import Turn, drafts_of
 
@@ -59,9 +57,8 @@ class Utterance(NamedTuple):
 
 def load_utterances(path: str = "") -> tuple[Utterance, ...]:
     """The labelled turns of a file with ``text`` and ``facts`` on each line; without one, those of the included set."""
-    text = (Path(path) if path else files("co_cli.bench") / _SET).read_text(encoding="utf-8")
     utterances = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(labelled(path, _SET).splitlines(), start=1):
         try:
             entry = json.loads(line)
             facts = tuple(Fact(fact) if isinstance(fact, str) else Fact(**fact) for fact in entry["facts"])

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from co_cli.bench.figures import Figure, Times, once
-from co_cli.errors import Invalid
+from co_cli.errors import Invalid, NotFound
+from co_cli.files import reason
 from co_cli.knowledge import open_knowledge_at
 from co_cli.learning.relations import CONTRADICTION, LABELS, judge
 from co_cli.learning.relations.pairs import Nearness, check
@@ -68,11 +69,18 @@ class Judged:
     kept: bool | None = None
 
 
+def labelled(path: str, included: str) -> str:
+    """The text of a file of labelled lines; without a path, of one that is part of the package."""
+    try:
+        return (Path(path) if path else files("co_cli.bench") / included).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotFound(f"{path} cannot be read: {reason(error)}.", "Name a file of JSON Lines.") from error
+
+
 def load_pairs(path: str = "") -> tuple[Pair, ...]:
     """The labelled pairs of a file with ``a``, ``b`` and ``label`` on each line; without one, those of the included set."""
-    text = (Path(path) if path else files("co_cli.bench") / _PAIRS).read_text(encoding="utf-8")
     pairs = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(labelled(path, _PAIRS).splitlines(), start=1):
         try:
             entry = json.loads(line)
             pair = Pair(str(entry["a"]), str(entry["b"]), str(entry["label"]), str(entry.get("part", "all")))

@@ -341,7 +341,7 @@ def _purge(arguments: Namespace, kb: KnowledgeBase) -> None:
     purged, derived = purge(kb, refs)
     changes = "1 change" if purged.changes == 1 else f"{purged.changes} changes"
     lines = [f"✓ Purged {', '.join(refs)}, and {changes} in the journal that held something of it."]
-    lines += [_standing(kb, note) for note in purged.standing]
+    lines += [stands_again(kb, note) for note in purged.standing]
     lines += [f"{each.where}: {each.what}.\n  {each.hint}" for each in purged.remains]
     lines += [visible(str(each)) for each in derived]
     lines += [f"The journal keeps what {each.note.ref} said before, until {each.note.ref} is purged." for each in derived]
@@ -359,7 +359,7 @@ def _forget(arguments: Namespace) -> None:
         return
     (notes, standing), derived = forget(kb, [note.ref for note in _meant(kb, arguments)])
     lines = [f"✓ Forgot {visible(note.label)}" for note in notes]
-    lines += [_standing(kb, note) for note in standing]
+    lines += [stands_again(kb, note) for note in standing]
     lines += [visible(str(each)) for each in derived]
     twice = ", twice," if len({note.vault for note in notes}) > 1 else ""  # each vault has its own journal
     display = "\n".join([*lines, f"`co undo`{twice} brings {'it' if len(notes) == 1 else 'them'} back."])
@@ -367,7 +367,7 @@ def _forget(arguments: Namespace) -> None:
     emit(arguments, {**data, "standing": [note.ref for note in standing]} if standing else data, display)
 
 
-def _standing(kb: KnowledgeBase, note: Note) -> str:
+def stands_again(kb: KnowledgeBase, note: Note) -> str:
     """What is said of a note whose successor is gone."""
     if kb.vault(note.vault).is_archived(note):
         back = f"co knowledge --restore {note.ref}"

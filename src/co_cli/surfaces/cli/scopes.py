@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from co_cli.knowledge import open_knowledge
+from co_cli.surfaces.cli.notes import stands_again
 from co_cli.surfaces.cli.terminal import as_data, emit, visible
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
-    from co_cli.knowledge import Moved
+    from co_cli.knowledge import KnowledgeBase, Moved
 
 
 def promote_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -26,7 +27,7 @@ def promote_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
     """
     parser.add_argument("refs", nargs="+", metavar="REF", help="which notes")
     parser.add_argument("--language", default="", metavar="L", help="only for projects in this programming language")
-    return lambda arguments: _report(arguments, open_knowledge().promote(arguments.refs, language=arguments.language))
+    return _promote
 
 
 def demote_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
@@ -36,12 +37,24 @@ def demote_command(parser: ArgumentParser) -> Callable[[Namespace], None]:
         co demote g:3
     """
     parser.add_argument("refs", nargs="+", metavar="REF", help="which notes")
-    return lambda arguments: _report(arguments, open_knowledge().demote(arguments.refs))
+    return _demote
 
 
-def _report(arguments: Namespace, moved: tuple[Moved, ...]) -> None:
+def _promote(arguments: Namespace) -> None:
+    kb = open_knowledge()
+    _report(arguments, kb, kb.promote(arguments.refs, language=arguments.language))
+
+
+def _demote(arguments: Namespace) -> None:
+    kb = open_knowledge()
+    _report(arguments, kb, kb.demote(arguments.refs))
+
+
+def _report(arguments: Namespace, kb: KnowledgeBase, moved: tuple[Moved, ...]) -> None:
     lines = [f"✓ {each.before.ref} is {visible(each.after.label)}\nLocation: {each.after.path}" for each in moved]
+    lines += [stands_again(kb, note) for each in moved for note in each.standing]
     times, them = ("twice", "it") if len(moved) == 1 else (f"{2 * len(moved)} times", "them")
     display = "\n".join([*lines, f"`co undo`, {times}, takes {them} back."])  # each vault has its own journal
     notes = [{"before": each.before.ref, **as_data(each.after)} for each in moved]
-    emit(arguments, {"count": len(moved), "moved": notes, "display": display}, display)
+    standing = [note.ref for each in moved for note in each.standing]
+    emit(arguments, {"count": len(moved), "moved": notes, "standing": standing, "display": display}, display)
