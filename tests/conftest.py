@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from commands import Co
+from model_server import ModelServer, model_server
 
 from co_cli import KnowledgeBase, open_knowledge
 
@@ -59,6 +61,16 @@ def global_vault(tmp_path: Path) -> Path:
 def co(capsys: pytest.CaptureFixture[str]) -> Co:
     """The command."""
     return Co(capsys)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A server that says what the test has written, as the model of whoever asks one."""
+    with model_server() as served:
+        monkeypatch.setenv("CO_PROVIDER", "openai")
+        monkeypatch.setenv("CO_PROVIDER_URL", served.url)
+        monkeypatch.setenv("CO_MODEL", "script")
+        yield served
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -12,12 +13,15 @@ import termios
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pyte
+import pytest
 from processes import kill
 
 PATIENCE = 30
 """Seconds without a sign of life after which a command is taken to hang."""
+GOLDEN = Path(__file__).parent / "golden"
 COLUMNS, ROWS = 200, 40  # so wide that no path is broken, wherever the tests run
 
 
@@ -118,3 +122,20 @@ def program_on_terminal(*argv: str, **environment: str) -> Iterator[Terminal]:
     finally:
         kill(process)
         os.close(keyboard)
+
+
+def golden(seen: Terminal, name: str, tmp_path: Path) -> None:
+    """Compare what is on the screen with the golden one, but for times, places and ids."""
+    text = "\n".join(seen.lines()).replace(str(tmp_path), "/home/anna")
+    text = re.sub(
+        r"\d{4}-\d\d-\d\d(T[\d:]+\+00:00)?", lambda date: "2026-02-09T14:30:00+00:00" if date[1] else "2026-02-09", text
+    )
+    text = re.sub(r"\d+\.\d s", "0.0 s", text)
+    text = re.sub(r"\d{8}-\d{6}-[0-9a-f]{4}", "20260209-143000-abcd", text)
+    text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", text) + "\n"
+    path = GOLDEN / f"{name}.txt"
+    if not path.exists():  # a new one is written, to be looked at
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        pytest.fail(f"{path} was made: look at it")
+    assert text == path.read_text(encoding="utf-8")

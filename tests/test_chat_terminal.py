@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyte
 import pytest
-from model_server import ModelServer, calls, chunk, model_server, says, send
-from terminals import COLUMNS, Terminal, program_on_terminal, terminal
+from model_server import ModelServer, calls, chunk, says, send
+from terminals import COLUMNS, Terminal, golden, program_on_terminal, terminal
 
 from co_cli import KnowledgeBase
 from co_cli.learning import inbox
@@ -19,7 +17,6 @@ from co_cli.settings import change_setting
 
 pytestmark = pytest.mark.slow
 
-GOLDEN = Path(__file__).parent / "golden" / "chat"
 ENTER, CTRL_C, CTRL_D, CTRL_R, ALT_ENTER = "\r", "\x03", "\x04", "\x12", "\x1b\r"
 ASKS = "Write this?"
 
@@ -30,36 +27,10 @@ def _plain(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     monkeypatch.setenv("PYTHONUTF8", "1")
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with model_server() as served:
-        monkeypatch.setenv("CO_PROVIDER", "openai")
-        monkeypatch.setenv("CO_PROVIDER_URL", served.url)
-        monkeypatch.setenv("CO_MODEL", "script")
-        yield served
-
-
 def prompted(seen: Terminal) -> None:
     """Wait until the prompt is there, and empty."""
     while "›" not in [line for line in seen.lines() if line][-2:]:  # the last line is the status
         seen.read()
-
-
-def golden(seen: Terminal, name: str, tmp_path: Path) -> None:
-    """Compare what is on the screen with the golden one, but for times, places and ids."""
-    text = "\n".join(seen.lines()).replace(str(tmp_path), "/home/anna")
-    text = re.sub(
-        r"\d{4}-\d\d-\d\d(T[\d:]+\+00:00)?", lambda date: "2026-02-09T14:30:00+00:00" if date[1] else "2026-02-09", text
-    )
-    text = re.sub(r"\d+\.\d s", "0.0 s", text)
-    text = re.sub(r"\d{8}-\d{6}-[0-9a-f]{4}", "20260209-143000-abcd", text)
-    text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", text) + "\n"
-    path = GOLDEN / f"{name}.txt"
-    if not path.exists():  # a new one is written, to be looked at
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        pytest.fail(f"{path} was made: look at it")
-    assert text == path.read_text(encoding="utf-8")
 
 
 def kept(kb: KnowledgeBase) -> list[str]:
@@ -83,7 +54,7 @@ def test_a_fact_is_typed_approved_and_found_again(kb: KnowledgeBase, tmp_path: P
         prompted(seen)
         seen.type(CTRL_D)
         assert seen.end() == 0
-    golden(seen, "remember", tmp_path)
+    golden(seen, "chat/remember", tmp_path)
 
 
 def test_a_chat_says_at_its_start_how_much_is_proposed(kb: KnowledgeBase) -> None:
@@ -135,7 +106,7 @@ def test_a_refusal_goes_back_with_its_reason(kb: KnowledgeBase, server: ModelSer
         assert seen.end() == 0
     assert "I said it in jest" in str(server.asked[-1]["messages"][-1])
     assert kept(kb) == []
-    golden(seen, "refuse", tmp_path)
+    golden(seen, "chat/refuse", tmp_path)
 
 
 def test_a_text_is_edited_first_in_the_users_editor(
@@ -156,7 +127,7 @@ def test_a_text_is_edited_first_in_the_users_editor(
         seen.type(CTRL_D)
         assert seen.end() == 0
     assert kept(kb) == ["We deploy on Mondays"]
-    golden(seen, "edit", tmp_path)
+    golden(seen, "chat/edit", tmp_path)
 
 
 def test_always_is_asked_once(kb: KnowledgeBase) -> None:
@@ -251,7 +222,7 @@ def test_a_chat_is_gone_on_with_after_it_was_killed(kb: KnowledgeBase, server: M
         seen.type(f"/quit{ENTER}")
         assert seen.end() == 0
     assert "my name is Anna" in str(server.asked[-1]["messages"])
-    golden(seen, "resume", tmp_path)
+    golden(seen, "chat/resume", tmp_path)
 
 
 def test_an_answer_is_drawn_as_markdown(kb: KnowledgeBase, server: ModelServer, tmp_path: Path) -> None:
@@ -271,7 +242,7 @@ def test_an_answer_is_drawn_as_markdown(kb: KnowledgeBase, server: ModelServer, 
         prompted(seen)
         seen.type(CTRL_D)
         assert seen.end() == 0
-    golden(seen, "markdown", tmp_path)
+    golden(seen, "chat/markdown", tmp_path)
 
 
 DRAWING = """
@@ -392,7 +363,7 @@ def test_what_is_missing_is_said_at_the_start_and_the_prompt_lives(kb: Knowledge
         prompted(seen)
         seen.type(CTRL_D)
         assert seen.end() == 0
-    golden(seen, "no-key", tmp_path)
+    golden(seen, "chat/no-key", tmp_path)
 
 
 def test_one_message_on_a_terminal_is_answered_with_its_questions(kb: KnowledgeBase) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from commands import Co
-from model_server import ModelServer, model_server, says, send
+from model_server import ModelServer, says, send
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
@@ -231,15 +231,6 @@ def test_the_ledger_of_an_older_co_is_taken_over(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------------ chats
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Any:
-    with model_server() as served:
-        monkeypatch.setenv("CO_PROVIDER", "openai")
-        monkeypatch.setenv("CO_PROVIDER_URL", served.url)
-        monkeypatch.setenv("CO_MODEL", "script")
-        yield served
 
 
 def test_at_the_end_of_a_chat_its_model_is_asked_once_more(

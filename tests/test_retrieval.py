@@ -94,7 +94,7 @@ def any_vault(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     return kb
 
 
-def ask(kb: KnowledgeBase, query: str, mode: str, **how: Any) -> None:
+def check_answer(kb: KnowledgeBase, query: str, mode: str, **how: Any) -> None:
     """Put a query that has to be answered, unless there is nothing in it."""
     if not query.strip(' \t\r\n"'):
         with pytest.raises(Invalid, match="empty"):
@@ -112,7 +112,7 @@ def ask(kb: KnowledgeBase, query: str, mode: str, **how: Any) -> None:
 @pytest.mark.parametrize("query", HARD, ids=lambda query: ascii(query[:20]))
 @pytest.mark.parametrize("mode", MODES)
 def test_a_query_made_of_anything_gets_an_answer(any_vault: KnowledgeBase, query: str, mode: str):
-    ask(any_vault, query, mode)
+    check_answer(any_vault, query, mode)
 
 
 PIECES = st.sampled_from(
@@ -124,7 +124,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=400, deadline=None)
 @given(st.lists(PIECES | st.text(max_size=8), max_size=8), st.sampled_from(["", " "]), st.sampled_from([*MODES, "auto"]))
 def test_any_text_is_a_query(any_vault: KnowledgeBase, pieces: list[str], between: str, mode: str):
-    ask(any_vault, between.join(pieces), mode, expired=bool(pieces))
+    check_answer(any_vault, between.join(pieces), mode, expired=bool(pieces))
 
 
 @pytest.mark.parametrize(

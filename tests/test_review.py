@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from commands import Co
-from terminals import Terminal, terminal
+from terminals import Terminal, golden, terminal
 
 from co_cli import KnowledgeBase
 from co_cli.learning import inbox
 from co_cli.learning.inbox import Evidence, Proposal
 
-GOLDEN = Path(__file__).parent / "golden" / "review"
 ENTER, CTRL_D = "\r", "\x04"
 ASKS = "? help ›"
 
@@ -169,19 +168,6 @@ def asked(seen: Terminal, place: str) -> None:
         seen.read()
 
 
-def golden(seen: Terminal, name: str, tmp_path: Path) -> None:
-    """Compare what is on the screen with the golden one, but for times and places."""
-    text = "\n".join(seen.lines()).replace(str(tmp_path), "/home/anna")
-    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00", "2026-02-09T14:30:00+00:00", text)
-    text = re.sub(r"2\d{3}-\d\d-\d\d(?!T)", "2026-02-09", text) + "\n"
-    path = GOLDEN / f"{name}.txt"
-    if not path.exists():  # a new one is written, to be looked at
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        pytest.fail(f"{path} was made: look at it")
-    assert text == path.read_text(encoding="utf-8")
-
-
 def test_one_after_the_other_is_shown_edited_accepted_and_rejected(
     waiting: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +187,7 @@ def test_one_after_the_other_is_shown_edited_accepted_and_rejected(
         asked(seen, "3 of 3")
         seen.type(f"q{ENTER}")
         assert seen.end() == 0
-    golden(seen, "one-after-the-other", tmp_path)
+    golden(seen, "review/one-after-the-other", tmp_path)
     assert texts(waiting) == ["Staging is frozen", "We deploy on Mondays"]
     assert [each.ref for each in inbox.proposals(waiting).proposals] == ["g1"]
     assert "we still need it" in waiting.log()[0].change.summary

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from commands import Co
-from model_server import ModelServer, model_server, send
+from model_server import ModelServer, send
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
@@ -254,15 +254,6 @@ def test_without_a_source_the_words_of_a_model_are_proposed_anew_too(kb: Knowled
 
 
 # ------------------------------------------------------------------------------------------------------------------- command
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Any:
-    with model_server() as served:
-        monkeypatch.setenv("CO_PROVIDER", "openai")
-        monkeypatch.setenv("CO_PROVIDER_URL", served.url)
-        monkeypatch.setenv("CO_MODEL", "script")
-        yield served
 
 
 def test_the_command_asks_the_model_that_is_configured_unless_told_not_to(
