@@ -437,3 +437,9 @@ def test_an_article_that_is_not_there_is_said_to_be_so(co: Co) -> None:
         assert co("article", action, "nothing") == 3
     assert co("article", "list") == 0
     assert "co article add" in co.err
+
+
+def test_hosts_that_are_none_are_refused_when_they_are_set(co: Co) -> None:
+    assert co("config", "set", "fetch_allow", "not a host!!") == 2
+    assert "is no host and no network" in co.err
+    assert co("config", "set", "fetch_allow", "127.0.0.1:8000, 10.0.0.0/8") == 0

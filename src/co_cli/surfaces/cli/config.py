@@ -52,6 +52,10 @@ def _config(arguments: Namespace) -> None:
     if arguments.action in ("set", "unset"):
         value = arguments.value if arguments.action == "set" else None
         _check_personality(arguments.name, value)
+        if arguments.name == "fetch_allow" and value:
+            from co_cli.articles.web.reach import read_allowed
+
+            read_allowed(value)  # raises what the next fetch would
         path = change_setting(places, arguments.name, value, in_project=arguments.project)
         display = f"✓ {arguments.name} is {'now ' + repr(value) if value is not None else 'unset'} in {path}"
         settings = load_settings(places)
